@@ -1,0 +1,2 @@
+//! The one native binary of Photofinish.
+fn main() {}

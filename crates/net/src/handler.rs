@@ -1,0 +1,77 @@
+//! The interface between an event loop and the protocol above it.
+
+use std::io;
+use std::net::SocketAddr;
+
+use crate::Nanos;
+
+/// One connection of one loop. Never reused: a slot's next tenant has another generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Conn {
+    /// Dense index, below the loop's `max_connections`: fit for indexing an array of per-connection state.
+    pub slot: u32,
+    /// Tells the tenants of one slot apart.
+    pub generation: u32,
+}
+
+/// Why a connection ended.
+#[derive(Debug)]
+pub enum Closed {
+    /// The peer sent FIN; bytes that it sent before have been delivered.
+    ByPeer,
+    /// The kernel reported an error: reset, refused, unreachable, timed out.
+    Failed(io::Error),
+}
+
+/// What a [`Handler`] may ask of its loop. Nothing here blocks.
+pub trait Net {
+    /// The clock as read when this batch of events was taken from the kernel.
+    fn turn_time(&self) -> Nanos;
+
+    /// Starts to connect; [`Handler::connected`] or [`Handler::closed`] follows, never from inside this call.
+    fn connect(&mut self, to: SocketAddr) -> io::Result<Conn>;
+
+    /// Queues a copy of `bytes`. Output keeps its order; it leaves at the latest when the handler has seen the batch.
+    fn send(&mut self, conn: Conn, bytes: &[u8]);
+
+    /// Queues bytes that live as long as the process, without a copy.
+    fn send_static(&mut self, conn: Conn, bytes: &'static [u8]);
+
+    /// Bytes queued on `conn` that the kernel has not taken yet: the handler's means to push back.
+    fn queued(&self, conn: Conn) -> usize;
+
+    /// Closes at once, after what is queued has been handed to the kernel if `flush`. [`Handler::closed`] is not called
+    /// for a close that the handler asked for, and nothing more is delivered for `conn`.
+    fn close(&mut self, conn: Conn, flush: bool);
+
+    /// Sets the loop's one timer (`None` clears it). [`Handler::timer`] fires once, not before `at`, with microsecond
+    /// precision; timers in order are the handler's business.
+    fn set_timer(&mut self, at: Option<Nanos>);
+
+    /// Ends the loop after this batch.
+    fn stop(&mut self);
+}
+
+/// A protocol on top of a loop. A stale [`Conn`] never arrives.
+pub trait Handler {
+    /// A listener of this loop took a connection.
+    fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn);
+
+    /// A connection begun by [`Net::connect`] is established.
+    fn connected<N: Net>(&mut self, net: &mut N, conn: Conn);
+
+    /// Bytes arrived; `data` is the loop's buffer and gone after the call.
+    fn received<N: Net>(&mut self, net: &mut N, conn: Conn, data: &[u8]);
+
+    /// Everything queued on `conn` has been handed to the kernel. Called only after a send did not fit at once.
+    fn flushed<N: Net>(&mut self, net: &mut N, conn: Conn);
+
+    /// The connection ended (or never came about) and `conn` is void.
+    fn closed<N: Net>(&mut self, net: &mut N, conn: Conn, why: Closed);
+
+    /// The timer set by [`Net::set_timer`] is due.
+    fn timer<N: Net>(&mut self, net: &mut N);
+
+    /// All events of this batch have been delivered; what was queued leaves after this call.
+    fn turn_ended<N: Net>(&mut self, net: &mut N);
+}
