@@ -1,0 +1,1 @@
+"""Photofinish: races the parts of an HTTP system and names a winner only where the measurements support one."""

@@ -1,0 +1,81 @@
+"""A suite: contestants + workload + metrics + one headline metric, as read from ``suites/<name>.toml``."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Frozen(BaseModel):
+    """Base of all documents: immutable, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Metric(Frozen):
+    """One figure, and where it is read.
+
+    ``source = "windows"``: per window ``scale * numerator / denominator``; pairs are compared within each cycle, and a
+    round's effect is the median over cycles of the log ratio. ``source = "trial"``: ``figures[name]``, one a round.
+    """
+
+    name: str
+    title: str
+    unit: str
+    better: Literal["lower", "higher"] = "lower"
+    source: Literal["windows", "trial"] = "trial"
+    numerator: str | None = None
+    denominator: str | None = None
+    scale: float = 1.0
+    headline: bool = False
+    judged: bool = True
+    """False: shown with its interval but never compared (a screening or a constant such as the binary's size)."""
+    digits: int = 2
+
+
+class Cell(Frozen):
+    """One point of the workload matrix. ``parameters`` are the driver's own and opaque to everything else."""
+
+    id: str
+    title: str
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    metrics: tuple[str, ...] = ()
+    """Names of the metrics that this cell yields; empty: all of the suite's."""
+
+
+class Profile(Frozen):
+    """A named selection of a suite: ``quick``, ``full``."""
+
+    contestants: tuple[str, ...] = ()
+    """Ids; empty: all that are found."""
+    cells: tuple[str, ...] = ()
+    rounds: int | None = None
+    """None: the fewest rounds at which Holm can still name a winner among that many pairs."""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    """Laid over each cell's parameters."""
+
+
+class Suite(Frozen):
+    """A whole suite file."""
+
+    schema_: Literal[1] = Field(alias="schema")
+    name: str
+    title: str
+    question: str
+    driver: str
+    """A built-in driver's name, or ``package.module:Class``."""
+    reference: str | None = None
+    """Contestant that figures are shown as a share of; never a winner."""
+    twins: tuple[str, ...]
+    """Contestants that are entered twice: the A/A control. At least one of them must be able to race."""
+    alternating: bool = True
+    """True: contestants alternate in windows, so the smallest difference judged is 1 %; else 2 %."""
+    cells: tuple[Cell, ...]
+    metrics: tuple[Metric, ...]
+    profiles: dict[str, Profile]
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    """The driver's parameters that hold for every cell."""
+
+    @property
+    def headline(self) -> Metric:
+        """The one metric that decides."""
+        return next(metric for metric in self.metrics if metric.headline)

@@ -1,0 +1,1 @@
+"""From verdicts to what people and programs read: pure functions of verdicts."""

@@ -1,0 +1,1 @@
+"""The append-only store: every finished round of every race, raw."""

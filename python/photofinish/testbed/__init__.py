@@ -1,0 +1,1 @@
+"""Where trials run: processes, cores, ports, and what this machine is."""

@@ -1,0 +1,1 @@
+"""Starts, drives, measures and gates the rounds of a plan."""

@@ -1,0 +1,1 @@
+"""From rounds to verdicts: pure functions of the store."""
