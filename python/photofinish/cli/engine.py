@@ -1,0 +1,22 @@
+"""``load`` and ``origin`` for the help and the completion; the native binary handles them before Python starts."""
+
+import os
+
+import typer
+
+from photofinish.testbed.engine import engine_path
+
+
+def _become(command: str, context: typer.Context) -> None:
+    path = engine_path()
+    os.execv(path, [str(path), command, *context.args])  # noqa: S606 - becomes the engine
+
+
+def load(context: typer.Context) -> None:
+    """Drive one URL: open or closed loop, every response checked, three latency histograms, a verdict on itself."""
+    _become("load", context)
+
+
+def origin(context: typer.Context) -> None:
+    """Serve the reference routes: /, /test/SIZE, /info."""
+    _become("origin", context)
