@@ -37,7 +37,9 @@ app.command("origin", rich_help_panel=TOOLS, context_settings=PASSED_ON)(engine.
 
 
 @app.callback(invoke_without_command=True)
-def version(*, version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False) -> None:
+def version(
+    *, version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False
+) -> None:
     """Races the parts of an HTTP system and names a winner only where the measurements support one."""
     if version:
         from photofinish.testbed.environment import package_version  # noqa: PLC0415 - only asked for here

@@ -11,7 +11,9 @@ from photofinish.errors import InputError
 
 StorePath = Annotated[
     Path | None,
-    typer.Option("--store", help="The store's file. [default: $PHOTOFINISH_STORE or runs/photofinish.sqlite]", show_default=False),
+    typer.Option(
+        "--store", help="The store's file. [default: $PHOTOFINISH_STORE or runs/photofinish.sqlite]", show_default=False
+    ),
 ]
 JsonPath = Annotated[
     str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON to FILE; - is standard output.")
