@@ -1,0 +1,3 @@
+module photofinish.example/go-nethttp
+
+go 1.24
