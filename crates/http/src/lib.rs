@@ -1,1 +1,6 @@
-//! http
+//! HTTP without I/O: bytes in, events out, so that each codec runs on either event loop and under a fuzzer.
+
+mod body_hash;
+pub mod response;
+
+pub use body_hash::BodyHash;
