@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use crate::Nanos;
+use crate::{Nanos, Stats};
 
 /// One connection of one loop. Never reused: a slot's next tenant has another generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,10 +28,15 @@ pub trait Net {
     /// The clock as read when this batch of events was taken from the kernel.
     fn turn_time(&self) -> Nanos;
 
+    /// What the loop has counted so far.
+    fn stats(&self) -> &Stats;
+
     /// Starts to connect; [`Handler::connected`] or [`Handler::closed`] follows, never from inside this call.
+    ///
+    /// Fails only for want of a slot or a descriptor; what the network has to say comes as [`Handler::closed`].
     fn connect(&mut self, to: SocketAddr) -> io::Result<Conn>;
 
-    /// Queues a copy of `bytes`. Output keeps its order; it leaves at the latest when the handler has seen the batch.
+    /// Queues a copy of `bytes`; nothing happens if `conn` is void. Output keeps its order; it leaves at the latest when the handler has seen the batch.
     fn send(&mut self, conn: Conn, bytes: &[u8]);
 
     /// Queues bytes that live as long as the process, without a copy.
@@ -54,6 +59,11 @@ pub trait Net {
 
 /// A protocol on top of a loop. A stale [`Conn`] never arrives.
 pub trait Handler {
+    /// The loop is about to take its first batch: the place to connect from and to set the timer.
+    fn started<N: Net>(&mut self, net: &mut N) {
+        let _ = net;
+    }
+
     /// A listener of this loop took a connection.
     fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn);
 

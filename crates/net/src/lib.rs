@@ -2,9 +2,39 @@
 //!
 //! A [`Handler`] is told what happened and answers through a [`Net`]. Both are generic, so that the compiler sees
 //! through from the completion to the codec: no virtual call, no allocation per request.
+//!
+//! [`run`] is the only entry: it gives the calling thread to a loop until the handler, or a [`StopSignal`], ends it.
 
+mod epoll;
+mod error;
 mod handler;
 mod nanos;
+mod options;
+mod outbox;
+mod probe;
+mod socket;
+mod stats;
+mod stop;
+mod table;
+mod thread;
 
+use std::net::TcpListener;
+
+pub use error::NetError;
 pub use handler::{Closed, Conn, Handler, Net};
 pub use nanos::Nanos;
+pub use options::{Backend, Options};
+pub use probe::{Probe, UringProbe, probe};
+pub use socket::listen;
+pub use stats::Stats;
+pub use stop::StopSignal;
+pub use thread::pin_to_cpu;
+
+/// Runs a loop on this thread until [`Net::stop`] is called or `options.stop` is raised.
+///
+/// The loop owns `listeners`; when it ends, they and all connections are closed, without further calls of `handler`.
+pub fn run<H: Handler>(options: &Options, listeners: Vec<TcpListener>, handler: &mut H) -> Result<Stats, NetError> {
+    options.check()?;
+    thread::prepare(options)?;
+    epoll::run(options, listeners, handler)
+}

@@ -23,6 +23,14 @@ impl Nanos {
         Self(millis * 1_000_000)
     }
 
+    /// The kernel's form of a span.
+    pub(crate) const fn timespec(self) -> libc::timespec {
+        libc::timespec {
+            tv_sec: (self.0 / 1_000_000_000) as libc::time_t,
+            tv_nsec: (self.0 % 1_000_000_000) as libc::c_long,
+        }
+    }
+
     /// `self − earlier`, or zero if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {

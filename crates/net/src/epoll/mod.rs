@@ -1,0 +1,163 @@
+//! The epoll back end: edge-triggered, each connection registered once and never again touched.
+//!
+//! Edge-triggered with both directions from the start costs one `epoll_ctl` a connection, and one `recv` a request as
+//! long as a short read is taken as "empty" (epoll(7), question 9); a level-triggered set is polled a second time by
+//! the kernel on each wait.
+
+mod events;
+mod net;
+mod wait;
+
+use std::net::TcpListener;
+
+use crate::socket::{self, would_block};
+use crate::table::Phase;
+use crate::{Closed, Conn, Handler, NetError, Options, Stats};
+use events::Source;
+use net::EpollNet;
+
+/// One read's worth; also what a connection may take before others get their turn, times [`READS_A_TURN`].
+const READ_BYTES: usize = 64 * 1024;
+const READS_A_TURN: usize = 8;
+const ACCEPTS_A_TURN: usize = 64;
+
+pub(crate) fn run<H: Handler>(
+    options: &Options,
+    listeners: Vec<TcpListener>,
+    handler: &mut H,
+) -> Result<Stats, NetError> {
+    let mut net = EpollNet::new(options, listeners)?;
+    let mut buffer = vec![0_u8; READ_BYTES].into_boxed_slice();
+    handler.started(&mut net);
+    net.flush_dirty();
+    while !net.stopping {
+        let count = net.wait(options)?;
+        for at in 0..count {
+            let (source, ready) = net.events.get(at);
+            match source {
+                Source::Connection(conn) => serve(&mut net, handler, conn, ready, &mut buffer),
+                Source::Listener(index) => accept_some(&mut net, handler, index)?,
+                Source::Stop => net.stopping = true,
+            }
+        }
+        read_again(&mut net, handler, &mut buffer);
+        report_failures(&mut net, handler);
+        if net.timer.is_some_and(|at| net.now >= at) {
+            net.timer = None;
+            handler.timer(&mut net);
+        }
+        handler.turn_ended(&mut net);
+        net.flush_dirty();
+    }
+    Ok(net.stats)
+}
+
+fn accept_some<H: Handler>(net: &mut EpollNet, handler: &mut H, listener: usize) -> Result<(), NetError> {
+    for _ in 0..ACCEPTS_A_TURN {
+        if net.table.is_full() {
+            return net.pause_listeners();
+        }
+        net.stats.syscalls += 1;
+        match socket::accept(net.listener_fd(listener)) {
+            Ok(raw) => {
+                let conn = net.adopt(raw, Phase::Open)?;
+                net.stats.accepted += 1;
+                handler.accepted(net, conn);
+                net.flush_dirty();
+            }
+            Err(error) if would_block(&error) => return Ok(()),
+            Err(error)
+                if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM)) =>
+            {
+                return net.pause_listeners();
+            }
+            // The client gave up between its handshake and our turn, or an error of its network: the next one may do.
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn serve<H: Handler>(net: &mut EpollNet, handler: &mut H, conn: Conn, ready: u32, buffer: &mut [u8]) {
+    let Some(slot) = net.table.get_mut(conn) else { return };
+    let ended = ready & (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32 != 0;
+    if slot.phase == Phase::Connecting {
+        let raw = slot.state.fd;
+        net.stats.syscalls += 1;
+        if let Some(error) = socket::pending_error(raw) {
+            net.release(conn);
+            handler.closed(net, conn, Closed::Failed(error));
+            return;
+        }
+        slot.phase = Phase::Open;
+        net.mark_dirty(conn);
+        handler.connected(net, conn);
+        net.flush_dirty();
+    } else if ready & libc::EPOLLOUT as u32 != 0 && slot.state.blocked {
+        let lingering = slot.phase == Phase::Lingering;
+        if net.flush(conn) && !lingering {
+            handler.flushed(net, conn);
+            net.flush_dirty();
+        }
+    }
+    if ended || ready & libc::EPOLLIN as u32 != 0 {
+        read(net, handler, conn, ended, buffer);
+    }
+}
+
+fn read<H: Handler>(net: &mut EpollNet, handler: &mut H, conn: Conn, ended: bool, buffer: &mut [u8]) {
+    for _ in 0..READS_A_TURN {
+        let Some(slot) = net.table.get_mut(conn) else { return };
+        let (raw, lingering) = (slot.state.fd, slot.phase == Phase::Lingering);
+        net.stats.syscalls += 1;
+        match socket::receive(raw, buffer) {
+            Ok(0) if lingering => return net.peer_left_lingering(conn),
+            Ok(0) => {
+                net.linger_or_release(conn);
+                handler.closed(net, conn, Closed::ByPeer);
+                return net.flush_dirty();
+            }
+            Ok(count) => {
+                if !lingering {
+                    net.stats.received_bytes += count as u64;
+                    handler.received(net, conn, &buffer[..count]);
+                    net.flush_dirty();
+                }
+                // A short read has emptied the socket; what comes later raises a new edge, except an end that has
+                // come already.
+                if count < buffer.len() && !ended {
+                    return;
+                }
+            }
+            Err(error) if would_block(&error) => return,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                net.release(conn);
+                if !lingering {
+                    handler.closed(net, conn, Closed::Failed(error));
+                    net.flush_dirty();
+                }
+                return;
+            }
+        }
+    }
+    net.again.push((conn, ended));
+}
+
+/// Goes on with connections that had more to read than one turn allows.
+fn read_again<H: Handler>(net: &mut EpollNet, handler: &mut H, buffer: &mut [u8]) {
+    while let Some((conn, ended)) = net.due.pop() {
+        read(net, handler, conn, ended, buffer);
+    }
+}
+
+/// Bounded to what was there at first: a handler may answer a failure by failing again.
+fn report_failures<H: Handler>(net: &mut EpollNet, handler: &mut H) {
+    for _ in 0..net.failed.len() {
+        let Some((conn, error)) = net.failed.pop_front() else { return };
+        if net.table.known_mut(conn).is_some() {
+            net.release(conn);
+            handler.closed(net, conn, Closed::Failed(error));
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! What a handler may ask of the epoll loop.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+
+use super::events::{Events, Source};
+use crate::outbox::Outbox;
+use crate::socket::{self, would_block};
+use crate::table::{Phase, Table};
+use crate::{Conn, Nanos, Net, NetError, Options, Stats};
+
+/// How long a loop without descriptors leaves its listeners alone, unless a connection ends before.
+const LISTENER_PAUSE: Nanos = Nanos::from_millis(100);
+const PIECES_A_SEND: usize = 16;
+
+#[derive(Debug)]
+pub(super) struct Link {
+    pub fd: RawFd,
+    pub out: Outbox,
+    /// Waits in `EpollNet::dirty`.
+    dirty: bool,
+    /// The kernel refused output; an edge will tell when it takes more.
+    pub blocked: bool,
+}
+
+impl Default for Link {
+    fn default() -> Self {
+        Self { fd: -1, out: Outbox::default(), dirty: false, blocked: false }
+    }
+}
+
+pub(super) struct EpollNet {
+    pub epoll: OwnedFd,
+    pub events: Events,
+    pub has_pwait2: bool,
+    pub table: Table<Link>,
+    pub stats: Stats,
+    pub now: Nanos,
+    pub last_event: Nanos,
+    pub timer: Option<Nanos>,
+    pub stopping: bool,
+    /// Connections with more to read: for the next turn, and for this one.
+    pub again: Vec<(Conn, bool)>,
+    pub due: Vec<(Conn, bool)>,
+    /// Failures met while sending or connecting, for the handler to hear of in the next turn.
+    pub failed: VecDeque<(Conn, io::Error)>,
+    /// Listeners are out of the set until a connection ends, or until then.
+    pub paused: Option<Nanos>,
+    dirty: Vec<Conn>,
+    listeners: Vec<TcpListener>,
+}
+
+impl EpollNet {
+    pub fn new(options: &Options, listeners: Vec<TcpListener>) -> Result<Self, NetError> {
+        // SAFETY: no pointers; the result is checked before it becomes an owned descriptor.
+        let epoll = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
+        if epoll < 0 {
+            return Err(NetError::last("epoll_create1"));
+        }
+        let now = Nanos::now();
+        let mut net = Self {
+            // SAFETY: just opened, belongs to nobody else.
+            epoll: unsafe { OwnedFd::from_raw_fd(epoll) },
+            events: Events::new(),
+            has_pwait2: true,
+            table: Table::new(options.max_connections),
+            stats: Stats { backend: "epoll", ..Stats::default() },
+            now,
+            last_event: now,
+            timer: None,
+            stopping: false,
+            again: Vec::new(),
+            due: Vec::new(),
+            failed: VecDeque::new(),
+            paused: None,
+            dirty: Vec::new(),
+            listeners,
+        };
+        for listener in &net.listeners {
+            let raw = listener.as_raw_fd();
+            listener.set_nonblocking(true).map_err(|source| NetError::System { call: "fcntl", source })?;
+            // Accepted connections inherit it.
+            socket::set_flag(raw, libc::IPPROTO_TCP, libc::TCP_NODELAY)
+                .map_err(|source| NetError::System { call: "setsockopt", source })?;
+        }
+        net.resume_listeners()?;
+        if let Some(stop) = &options.stop {
+            net.control(libc::EPOLL_CTL_ADD, stop.raw_fd(), libc::EPOLLIN as u32, Source::Stop)?;
+        }
+        Ok(net)
+    }
+
+    fn control(&mut self, what: i32, raw: RawFd, interest: u32, source: Source) -> Result<(), NetError> {
+        let mut event = libc::epoll_event { events: interest, u64: source.token() };
+        self.stats.syscalls += 1;
+        // SAFETY: `event` is valid for the call.
+        match unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), what, raw, &raw mut event) } {
+            0 => Ok(()),
+            _ => Err(NetError::last("epoll_ctl")),
+        }
+    }
+
+    pub fn listener_fd(&self, index: usize) -> RawFd {
+        self.listeners[index].as_raw_fd()
+    }
+
+    pub fn pause_listeners(&mut self) -> Result<(), NetError> {
+        if self.paused.replace(self.now + LISTENER_PAUSE).is_none() {
+            for index in 0..self.listeners.len() {
+                self.control(libc::EPOLL_CTL_DEL, self.listener_fd(index), 0, Source::Listener(index))?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn resume_listeners(&mut self) -> Result<(), NetError> {
+        self.paused = None;
+        for index in 0..self.listeners.len() {
+            let raw = self.listener_fd(index);
+            self.control(libc::EPOLL_CTL_ADD, raw, libc::EPOLLIN as u32, Source::Listener(index))?;
+        }
+        Ok(())
+    }
+
+    /// Gives `raw` a slot and registers it for good. The caller has made sure that there is room.
+    pub fn adopt(&mut self, raw: RawFd, phase: Phase) -> Result<Conn, NetError> {
+        let Some(conn) = self.table.insert(phase) else {
+            socket::close(raw);
+            return Err(NetError::ConnectionLimit { asked: self.table.occupied() + 1 });
+        };
+        if let Some(slot) = self.table.get_mut(conn) {
+            slot.state.fd = raw;
+            slot.state.dirty = false;
+            slot.state.blocked = false;
+        }
+        let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
+        let watched = self.control(libc::EPOLL_CTL_ADD, raw, interest as u32, Source::Connection(conn));
+        if watched.is_err() {
+            self.release(conn);
+        }
+        watched.map(|()| conn)
+    }
+
+    /// Closes the socket and ends the tenancy.
+    pub fn release(&mut self, conn: Conn) {
+        let Some(slot) = self.table.get_mut(conn) else { return };
+        slot.state.out.clear();
+        let raw = std::mem::replace(&mut slot.state.fd, -1);
+        self.table.remove(conn);
+        self.stats.syscalls += 1;
+        socket::close(raw);
+        if let Some(retry) = &mut self.paused {
+            // Taken up in the next `wait`, where a failure has somewhere to go.
+            *retry = Nanos(0);
+        }
+    }
+
+    /// The handler is done with `conn`: what is queued still leaves.
+    pub fn linger_or_release(&mut self, conn: Conn) {
+        let Some(slot) = self.table.get_mut(conn) else { return };
+        if slot.state.out.is_empty() {
+            return self.release_politely(conn);
+        }
+        slot.phase = Phase::Lingering;
+        self.mark_dirty(conn);
+    }
+
+    fn release_politely(&mut self, conn: Conn) {
+        if let Some(slot) = self.table.get(conn) {
+            self.stats.syscalls += 1;
+            socket::discard_received(slot.state.fd);
+        }
+        self.release(conn);
+    }
+
+    /// The peer of a lingering connection sends no more, but may still read.
+    pub fn peer_left_lingering(&mut self, conn: Conn) {
+        if self.table.get(conn).is_some_and(|slot| slot.state.out.is_empty()) {
+            self.release(conn);
+        }
+    }
+
+    #[inline]
+    pub fn mark_dirty(&mut self, conn: Conn) {
+        if let Some(slot) = self.table.get_mut(conn)
+            && !slot.state.dirty
+        {
+            slot.state.dirty = true;
+            self.dirty.push(conn);
+        }
+    }
+
+    /// Sends what was queued since the last call.
+    #[inline]
+    pub fn flush_dirty(&mut self) {
+        while let Some(conn) = self.dirty.pop() {
+            if let Some(slot) = self.table.get_mut(conn) {
+                slot.state.dirty = false;
+                if slot.phase != Phase::Connecting && !slot.state.blocked {
+                    self.flush(conn);
+                }
+            }
+        }
+    }
+
+    /// Sends until all is gone (`true`) or the kernel takes no more.
+    pub fn flush(&mut self, conn: Conn) -> bool {
+        let Some(slot) = self.table.get_mut(conn) else { return false };
+        let Link { fd, out, blocked, .. } = &mut slot.state;
+        *blocked = false;
+        while !out.is_empty() {
+            self.stats.syscalls += 1;
+            let (asked, result) = if let Some(bytes) = out.single() {
+                (bytes.len(), socket::send(*fd, bytes))
+            } else {
+                let mut pieces = [IoSlice::new(&[]); PIECES_A_SEND];
+                let used = out.gather(&mut pieces);
+                (pieces[..used].iter().map(|piece| piece.len()).sum(), socket::send_gathered(*fd, &pieces[..used]))
+            };
+            match result {
+                Ok(count) => {
+                    self.stats.sent_bytes += count as u64;
+                    out.advance(count);
+                    if count < asked {
+                        *blocked = true;
+                        return false;
+                    }
+                }
+                Err(error) if would_block(&error) => {
+                    *blocked = true;
+                    return false;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.send_failed(conn, error);
+                    return false;
+                }
+            }
+        }
+        if slot.phase == Phase::Lingering {
+            self.release_politely(conn);
+        }
+        true
+    }
+
+    #[cold]
+    fn send_failed(&mut self, conn: Conn, error: io::Error) {
+        match self.table.get_mut(conn) {
+            Some(slot) if slot.phase == Phase::Lingering => self.release(conn),
+            Some(slot) => {
+                slot.state.out.clear();
+                self.failed.push_back((conn, error));
+            }
+            None => {}
+        }
+    }
+}
+
+impl Drop for EpollNet {
+    fn drop(&mut self) {
+        for slot in self.table.tenants() {
+            socket::close(slot.state.fd);
+        }
+    }
+}
+
+impl Net for EpollNet {
+    #[inline]
+    fn turn_time(&self) -> Nanos {
+        self.now
+    }
+
+    fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    fn connect(&mut self, to: SocketAddr) -> io::Result<Conn> {
+        if self.table.is_full() {
+            return Err(io::Error::other("all slots are taken: raise max_connections"));
+        }
+        self.stats.syscalls += 3;
+        let raw = socket::tcp_socket(to, libc::SOCK_NONBLOCK)?.into_raw_fd();
+        let begun = socket::connect(raw, to);
+        let conn = self.adopt(raw, Phase::Connecting).map_err(io::Error::other)?;
+        if let Err(error) = begun {
+            self.failed.push_back((conn, error));
+        }
+        Ok(conn)
+    }
+
+    #[inline]
+    fn send(&mut self, conn: Conn, bytes: &[u8]) {
+        if let Some(slot) = self.table.known_mut(conn) {
+            slot.state.out.push(bytes);
+            self.mark_dirty(conn);
+        }
+    }
+
+    #[inline]
+    fn send_static(&mut self, conn: Conn, bytes: &'static [u8]) {
+        if let Some(slot) = self.table.known_mut(conn) {
+            slot.state.out.push_static(bytes);
+            self.mark_dirty(conn);
+        }
+    }
+
+    #[inline]
+    fn queued(&self, conn: Conn) -> usize {
+        self.table.get(conn).map_or(0, |slot| slot.state.out.len())
+    }
+
+    fn close(&mut self, conn: Conn, flush: bool) {
+        match self.table.known_mut(conn) {
+            Some(slot) if flush && slot.phase == Phase::Open => self.linger_or_release(conn),
+            Some(_) => self.release(conn),
+            None => {}
+        }
+    }
+
+    fn set_timer(&mut self, at: Option<Nanos>) {
+        self.timer = at;
+    }
+
+    fn stop(&mut self) {
+        self.stopping = true;
+    }
+}

@@ -1,0 +1,207 @@
+//! Bytes on their way out of one connection, in order: copies and borrowed pieces.
+
+use std::io::IoSlice;
+
+/// Up to this length a copy is cheaper than one more element in a gathered send.
+const COPY_LIMIT: usize = 4 * 1024;
+/// Memory that an emptied outbox may keep.
+const KEPT_CAPACITY: usize = 64 * 1024;
+
+/// A queue of bytes. `copied` holds everything that was copied; each `borrowed` piece stands before
+/// `copied[piece.at..]`. The cursor (`copied_done`, `borrowed_done`, `inside`) marks what the kernel has taken.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    copied: Vec<u8>,
+    borrowed: Vec<Piece>,
+    copied_done: usize,
+    borrowed_done: usize,
+    inside: usize,
+    remaining: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    at: usize,
+    bytes: &'static [u8],
+}
+
+impl Outbox {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.remaining == 0
+    }
+
+    /// Bytes that the kernel has not taken.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.remaining
+    }
+
+    #[inline]
+    pub fn push(&mut self, bytes: &[u8]) {
+        if self.copied_done >= KEPT_CAPACITY {
+            self.forget_sent();
+        }
+        self.copied.extend_from_slice(bytes);
+        self.remaining += bytes.len();
+    }
+
+    #[inline]
+    pub fn push_static(&mut self, bytes: &'static [u8]) {
+        if bytes.len() <= COPY_LIMIT {
+            return self.push(bytes);
+        }
+        if self.borrowed_done >= 64 {
+            self.forget_sent();
+        }
+        self.borrowed.push(Piece { at: self.copied.len(), bytes });
+        self.remaining += bytes.len();
+    }
+
+    /// The next bytes in one piece, if they are all there is.
+    #[inline]
+    pub fn single(&self) -> Option<&[u8]> {
+        match self.borrowed.get(self.borrowed_done) {
+            None => Some(&self.copied[self.copied_done..]),
+            Some(piece) if piece.bytes.len() - self.inside == self.remaining => Some(&piece.bytes[self.inside..]),
+            Some(_) => None,
+        }
+    }
+
+    /// Lays the next pieces out in `slices`; returns how many there are.
+    pub fn gather<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let (mut copied, mut inside, mut used) = (self.copied_done, self.inside, 0);
+        let mut add = |bytes: &'a [u8]| {
+            if used < slices.len() && !bytes.is_empty() {
+                slices[used] = IoSlice::new(bytes);
+                used += 1;
+            }
+        };
+        for piece in &self.borrowed[self.borrowed_done..] {
+            add(&self.copied[copied..piece.at]);
+            add(&piece.bytes[inside..]);
+            copied = piece.at;
+            inside = 0;
+        }
+        add(&self.copied[copied..]);
+        used
+    }
+
+    /// The kernel took the next `count` bytes.
+    #[inline]
+    pub fn advance(&mut self, count: usize) {
+        debug_assert!(count <= self.remaining);
+        self.remaining -= count;
+        if self.remaining == 0 {
+            return self.clear();
+        }
+        let mut left = count;
+        while left > 0 {
+            let piece = self.borrowed.get(self.borrowed_done).copied();
+            let copies_end = piece.map_or(self.copied.len(), |piece| piece.at);
+            let step = left.min(copies_end - self.copied_done);
+            self.copied_done += step;
+            left -= step;
+            if let Some(piece) = piece
+                && self.copied_done == copies_end
+            {
+                let step = left.min(piece.bytes.len() - self.inside);
+                self.inside += step;
+                left -= step;
+                if self.inside == piece.bytes.len() {
+                    self.inside = 0;
+                    self.borrowed_done += 1;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    pub fn clear(&mut self) {
+        self.copied.clear();
+        self.borrowed.clear();
+        self.copied_done = 0;
+        self.borrowed_done = 0;
+        self.inside = 0;
+        self.remaining = 0;
+        if self.copied.capacity() > KEPT_CAPACITY {
+            self.copied.shrink_to(KEPT_CAPACITY);
+        }
+    }
+
+    /// Gives back what a queue that never runs empty has sent.
+    #[cold]
+    fn forget_sent(&mut self) {
+        self.copied.drain(..self.copied_done);
+        self.borrowed.drain(..self.borrowed_done);
+        for piece in &mut self.borrowed {
+            piece.at -= self.copied_done;
+        }
+        self.copied_done = 0;
+        self.borrowed_done = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::IoSlice;
+
+    use proptest::prelude::*;
+
+    use super::{COPY_LIMIT, Outbox};
+
+    static LONG: [u8; COPY_LIMIT + 100] = {
+        let mut bytes = [0; COPY_LIMIT + 100];
+        let mut at = 0;
+        while at < bytes.len() {
+            bytes[at] = (at % 251) as u8;
+            at += 1;
+        }
+        bytes
+    };
+
+    fn take(outbox: &mut Outbox, most: usize) -> Vec<u8> {
+        let mut taken = Vec::new();
+        if let Some(bytes) = outbox.single() {
+            taken.extend_from_slice(bytes);
+        } else {
+            let mut slices = [IoSlice::new(&[]); 3];
+            let used = outbox.gather(&mut slices);
+            for slice in &slices[..used] {
+                taken.extend_from_slice(slice);
+            }
+        }
+        taken.truncate(most);
+        outbox.advance(taken.len());
+        taken
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_leave_in_the_order_in_which_they_came(
+            steps in prop::collection::vec((0_usize..3, 1_usize..9000), 1..60)
+        ) {
+            let (mut outbox, mut came, mut left) = (Outbox::default(), Vec::new(), Vec::new());
+            for (kind, size) in steps {
+                match kind {
+                    0 => {
+                        let bytes: Vec<u8> = (0..size).map(|at| (at * 7 + size) as u8).collect();
+                        outbox.push(&bytes);
+                        came.extend_from_slice(&bytes);
+                    }
+                    1 => {
+                        let bytes = &LONG[..size.min(LONG.len())];
+                        outbox.push_static(bytes);
+                        came.extend_from_slice(bytes);
+                    }
+                    _ => left.extend(take(&mut outbox, size)),
+                }
+                prop_assert_eq!(outbox.len(), came.len() - left.len());
+            }
+            while !outbox.is_empty() {
+                left.extend(take(&mut outbox, 3001));
+            }
+            prop_assert_eq!(came, left);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The few socket calls of the loops, without the standard library's detours.
+
+use std::io::{self, IoSlice};
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+
+use crate::NetError;
+
+/// An address in the kernel's form. `length` bytes of `storage` are valid.
+#[derive(Clone, Copy)]
+pub(crate) struct KernelAddress {
+    pub storage: libc::sockaddr_storage,
+    pub length: libc::socklen_t,
+}
+
+impl From<SocketAddr> for KernelAddress {
+    fn from(address: SocketAddr) -> Self {
+        // SAFETY: sockaddr_storage is plain data, larger than and aligned for every sockaddr written below.
+        unsafe {
+            let mut storage: libc::sockaddr_storage = std::mem::zeroed();
+            let length = match address {
+                SocketAddr::V4(v4) => {
+                    let form = (&raw mut storage).cast::<libc::sockaddr_in>();
+                    (*form).sin_family = libc::AF_INET as libc::sa_family_t;
+                    (*form).sin_port = v4.port().to_be();
+                    (*form).sin_addr.s_addr = u32::from_ne_bytes(v4.ip().octets());
+                    size_of::<libc::sockaddr_in>()
+                }
+                SocketAddr::V6(v6) => {
+                    let form = (&raw mut storage).cast::<libc::sockaddr_in6>();
+                    (*form).sin6_family = libc::AF_INET6 as libc::sa_family_t;
+                    (*form).sin6_port = v6.port().to_be();
+                    (*form).sin6_addr.s6_addr = v6.ip().octets();
+                    (*form).sin6_flowinfo = v6.flowinfo();
+                    (*form).sin6_scope_id = v6.scope_id();
+                    size_of::<libc::sockaddr_in6>()
+                }
+            };
+            Self { storage, length: length as libc::socklen_t }
+        }
+    }
+}
+
+/// Opens a listener with `SO_REUSEADDR`, `SO_REUSEPORT` (several loops share one address), `TCP_NODELAY` (which Linux
+/// hands on to accepted connections) and a backlog of 4,096. Port 0 lets the kernel choose.
+pub fn listen(address: SocketAddr) -> Result<TcpListener, NetError> {
+    let wrap = |source| NetError::Listen { address, source };
+    let socket = tcp_socket(address, 0).map_err(wrap)?;
+    let raw = std::os::fd::AsRawFd::as_raw_fd(&socket);
+    set_flag(raw, libc::SOL_SOCKET, libc::SO_REUSEADDR).map_err(wrap)?;
+    set_flag(raw, libc::SOL_SOCKET, libc::SO_REUSEPORT).map_err(wrap)?;
+    let form = KernelAddress::from(address);
+    // SAFETY: `form` holds `length` valid bytes; `raw` is open.
+    let done = unsafe {
+        match libc::bind(raw, (&raw const form.storage).cast(), form.length) {
+            0 => libc::listen(raw, 4096),
+            failed => failed,
+        }
+    };
+    if done != 0 {
+        return Err(wrap(io::Error::last_os_error()));
+    }
+    Ok(TcpListener::from(socket))
+}
+
+/// A TCP socket with `TCP_NODELAY`, close-on-exec, and `flags` on top.
+pub(crate) fn tcp_socket(address: SocketAddr, flags: i32) -> io::Result<OwnedFd> {
+    let family = if address.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
+    // SAFETY: no pointers; the result is checked before it becomes an owned descriptor.
+    let raw = unsafe { libc::socket(family, libc::SOCK_STREAM | libc::SOCK_CLOEXEC | flags, libc::IPPROTO_TCP) };
+    if raw < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: `raw` was just opened and belongs to nobody else.
+    let socket = unsafe { OwnedFd::from_raw_fd(raw) };
+    set_flag(raw, libc::IPPROTO_TCP, libc::TCP_NODELAY)?;
+    Ok(socket)
+}
+
+pub(crate) fn set_flag(socket: RawFd, level: i32, name: i32) -> io::Result<()> {
+    set_number(socket, level, name, 1)
+}
+
+pub(crate) fn set_number(socket: RawFd, level: i32, name: i32, value: i32) -> io::Result<()> {
+    let length = size_of::<i32>() as libc::socklen_t;
+    // SAFETY: four valid bytes.
+    match unsafe { libc::setsockopt(socket, level, name, (&raw const value).cast(), length) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Begins to connect a non-blocking socket; "in progress" is success.
+pub(crate) fn connect(socket: RawFd, to: SocketAddr) -> io::Result<()> {
+    let form = KernelAddress::from(to);
+    // SAFETY: `form` holds `length` valid bytes.
+    if unsafe { libc::connect(socket, (&raw const form.storage).cast(), form.length) } == 0 {
+        return Ok(());
+    }
+    match io::Error::last_os_error() {
+        error if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok(()),
+        error => Err(error),
+    }
+}
+
+/// The error that the kernel keeps for `socket`, cleared by this reading.
+pub(crate) fn pending_error(socket: RawFd) -> Option<io::Error> {
+    let mut error = 0_i32;
+    let mut length = size_of::<i32>() as libc::socklen_t;
+    // SAFETY: four valid bytes to write to.
+    let done =
+        unsafe { libc::getsockopt(socket, libc::SOL_SOCKET, libc::SO_ERROR, (&raw mut error).cast(), &raw mut length) };
+    match (done, error) {
+        (0, 0) => None,
+        (0, error) => Some(io::Error::from_raw_os_error(error)),
+        _ => Some(io::Error::last_os_error()),
+    }
+}
+
+pub(crate) fn accept(listener: RawFd) -> io::Result<RawFd> {
+    // SAFETY: the peer's address is not asked for.
+    let taken = unsafe {
+        let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+        libc::accept4(listener, std::ptr::null_mut(), std::ptr::null_mut(), flags)
+    };
+    if taken < 0 { Err(io::Error::last_os_error()) } else { Ok(taken) }
+}
+
+#[inline]
+pub(crate) fn receive(socket: RawFd, into: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: `into` is valid for its length.
+    let count = unsafe { libc::recv(socket, into.as_mut_ptr().cast(), into.len(), libc::MSG_DONTWAIT) };
+    if count < 0 { Err(io::Error::last_os_error()) } else { Ok(count as usize) }
+}
+
+/// Throws away what has arrived, so that closing does not answer it with a reset that would overtake our last bytes.
+/// Bounded: a peer that goes on sending gets its reset.
+pub(crate) fn discard_received(socket: RawFd) {
+    for _ in 0..16 {
+        // SAFETY: with MSG_TRUNC TCP drops the bytes and writes nothing.
+        let count = unsafe { libc::recv(socket, std::ptr::null_mut(), 1 << 20, libc::MSG_DONTWAIT | libc::MSG_TRUNC) };
+        if count <= 0 {
+            return;
+        }
+    }
+}
+
+#[inline]
+pub(crate) fn send(socket: RawFd, bytes: &[u8]) -> io::Result<usize> {
+    let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+    // SAFETY: `bytes` is valid for its length.
+    let count = unsafe { libc::send(socket, bytes.as_ptr().cast(), bytes.len(), flags) };
+    if count < 0 { Err(io::Error::last_os_error()) } else { Ok(count as usize) }
+}
+
+pub(crate) fn send_gathered(socket: RawFd, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+    // SAFETY: IoSlice has the layout of iovec by its documentation; the pieces outlive the call.
+    let count = unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = pieces.as_ptr().cast_mut().cast();
+        message.msg_iovlen = pieces.len();
+        libc::sendmsg(socket, &raw const message, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL)
+    };
+    if count < 0 { Err(io::Error::last_os_error()) } else { Ok(count as usize) }
+}
+
+pub(crate) fn close(socket: RawFd) {
+    // SAFETY: the caller owns `socket` and forgets it.
+    unsafe { libc::close(socket) };
+}
+
+pub(crate) fn would_block(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::WouldBlock
+}
