@@ -45,3 +45,5 @@ class Plan(Frozen):
     """With ``until_decided``: no round starts after this many seconds."""
     alpha: float = 0.05
     workers: int = 1
+    notes: tuple[str, ...] = ()
+    """What was decided otherwise than asked, one sentence each: another twin, no reference."""

@@ -74,6 +74,8 @@ class Suite(Frozen):
     profiles: dict[str, Profile]
     parameters: dict[str, Any] = Field(default_factory=dict)
     """The driver's parameters that hold for every cell."""
+    contestants: str | None = None
+    """Folder of the contestants; in a file relative to it, once loaded absolute. Default: ``../contestants/<name>``."""
 
     @property
     def headline(self) -> Metric:
