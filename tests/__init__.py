@@ -1,0 +1,1 @@
+"""Tests of the laboratory; folders mirror ``python/photofinish``."""

@@ -1,0 +1,1 @@
+"""Shared set-up; its place makes ``tests.factories`` importable from every test."""
