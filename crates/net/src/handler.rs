@@ -73,7 +73,8 @@ pub trait Handler {
     /// Bytes arrived; `data` is the loop's buffer and gone after the call.
     fn received<N: Net>(&mut self, net: &mut N, conn: Conn, data: &[u8]);
 
-    /// Everything queued on `conn` has been handed to the kernel. Called only after a send did not fit at once.
+    /// Everything queued on `conn` has been handed to the kernel. Certain to come after a send that did not fit at
+    /// once, and after [`Net::queued`] told of bytes still waiting; may come at other times.
     fn flushed<N: Net>(&mut self, net: &mut N, conn: Conn);
 
     /// The connection ended (or never came about) and `conn` is void.

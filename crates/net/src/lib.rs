@@ -17,6 +17,7 @@ mod stats;
 mod stop;
 mod table;
 mod thread;
+mod uring;
 
 use std::net::TcpListener;
 
@@ -36,5 +37,13 @@ pub use thread::pin_to_cpu;
 pub fn run<H: Handler>(options: &Options, listeners: Vec<TcpListener>, handler: &mut H) -> Result<Stats, NetError> {
     options.check()?;
     thread::prepare(options)?;
-    epoll::run(options, listeners, handler)
+    let reason = match options.backend {
+        Backend::Epoll => return epoll::run(options, listeners, handler),
+        Backend::Auto | Backend::IoUring => probe().io_uring.reason,
+    };
+    match (reason, options.backend) {
+        (None, _) => uring::run(options, listeners, handler),
+        (Some(reason), Backend::IoUring) => Err(NetError::NoIoUring { reason }),
+        (Some(_), _) => epoll::run(options, listeners, handler),
+    }
 }

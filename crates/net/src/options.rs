@@ -48,6 +48,9 @@ impl FromStr for Backend {
     }
 }
 
+/// The last stretch before a timer that a precise loop does not sleep.
+pub(crate) const TIMER_SPIN: Nanos = Nanos(50_000);
+
 /// Settings of one loop.
 #[derive(Clone, Debug)]
 pub struct Options {

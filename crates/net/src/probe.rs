@@ -35,13 +35,5 @@ impl Probe {
 /// Asks the kernel, by trying: a sandbox may forbid what its version promises.
 #[must_use]
 pub fn probe() -> Probe {
-    Probe {
-        io_uring: UringProbe {
-            multishot_receive: false,
-            provided_buffers: false,
-            multishot_accept: false,
-            reason: Some("not looked for yet".to_owned()),
-        },
-        epoll: true,
-    }
+    Probe { io_uring: crate::uring::examine(), epoll: cfg!(target_os = "linux") }
 }

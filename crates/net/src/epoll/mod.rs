@@ -42,6 +42,7 @@ pub(crate) fn run<H: Handler>(
         }
         read_again(&mut net, handler, &mut buffer);
         report_failures(&mut net, handler);
+        report_relief(&mut net, handler);
         if net.timer.is_some_and(|at| net.now >= at) {
             net.timer = None;
             handler.timer(&mut net);
@@ -158,6 +159,15 @@ fn report_failures<H: Handler>(net: &mut EpollNet, handler: &mut H) {
         if net.table.known_mut(conn).is_some() {
             net.release(conn);
             handler.closed(net, conn, Closed::Failed(error));
+        }
+    }
+}
+
+fn report_relief<H: Handler>(net: &mut EpollNet, handler: &mut H) {
+    for _ in 0..net.relieved.len() {
+        let Some(conn) = net.relieved.pop() else { return };
+        if net.table.known_mut(conn).is_some_and(|slot| slot.state.out.is_empty()) {
+            handler.flushed(net, conn);
         }
     }
 }

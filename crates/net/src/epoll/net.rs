@@ -1,5 +1,6 @@
 //! What a handler may ask of the epoll loop.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::net::{SocketAddr, TcpListener};
@@ -23,11 +24,13 @@ pub(super) struct Link {
     dirty: bool,
     /// The kernel refused output; an edge will tell when it takes more.
     pub blocked: bool,
+    /// The handler saw that something was queued, and may wait to hear that it has left.
+    watched: Cell<bool>,
 }
 
 impl Default for Link {
     fn default() -> Self {
-        Self { fd: -1, out: Outbox::default(), dirty: false, blocked: false }
+        Self { fd: -1, out: Outbox::default(), dirty: false, blocked: false, watched: Cell::new(false) }
     }
 }
 
@@ -46,6 +49,8 @@ pub(super) struct EpollNet {
     pub due: Vec<(Conn, bool)>,
     /// Failures met while sending or connecting, for the handler to hear of in the next turn.
     pub failed: VecDeque<(Conn, io::Error)>,
+    /// Connections whose watched output has left, for the handler to hear of in the next turn.
+    pub relieved: Vec<Conn>,
     /// Listeners are out of the set until a connection ends, or until then.
     pub paused: Option<Nanos>,
     dirty: Vec<Conn>,
@@ -74,6 +79,7 @@ impl EpollNet {
             again: Vec::new(),
             due: Vec::new(),
             failed: VecDeque::new(),
+            relieved: Vec::new(),
             paused: None,
             dirty: Vec::new(),
             listeners,
@@ -134,6 +140,7 @@ impl EpollNet {
             slot.state.fd = raw;
             slot.state.dirty = false;
             slot.state.blocked = false;
+            slot.state.watched.set(false);
         }
         let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
         let watched = self.control(libc::EPOLL_CTL_ADD, raw, interest as u32, Source::Connection(conn));
@@ -198,8 +205,9 @@ impl EpollNet {
         while let Some(conn) = self.dirty.pop() {
             if let Some(slot) = self.table.get_mut(conn) {
                 slot.state.dirty = false;
-                if slot.phase != Phase::Connecting && !slot.state.blocked {
-                    self.flush(conn);
+                let watched = slot.state.watched.take();
+                if slot.phase != Phase::Connecting && !slot.state.blocked && self.flush(conn) && watched {
+                    self.relieved.push(conn);
                 }
             }
         }
@@ -308,7 +316,10 @@ impl Net for EpollNet {
 
     #[inline]
     fn queued(&self, conn: Conn) -> usize {
-        self.table.get(conn).map_or(0, |slot| slot.state.out.len())
+        self.table.get(conn).map_or(0, |slot| {
+            slot.state.watched.set(true);
+            slot.state.out.len()
+        })
     }
 
     fn close(&mut self, conn: Conn, flush: bool) {

@@ -5,10 +5,8 @@ use std::os::fd::AsRawFd;
 
 use super::events::EVENTS_A_TURN;
 use super::net::EpollNet;
+use crate::options::TIMER_SPIN;
 use crate::{Nanos, NetError, Options};
-
-/// The last stretch before a timer that a precise loop does not sleep.
-pub(crate) const SPIN: Nanos = Nanos(50_000);
 
 impl EpollNet {
     /// Takes the next batch of events; returns how many there are.
@@ -37,10 +35,11 @@ impl EpollNet {
 
     /// `None` is forever.
     fn patience(&self, options: &Options, now: Nanos) -> Option<Nanos> {
-        if !self.due.is_empty() || !self.failed.is_empty() || now.since(self.last_event) < options.busy_poll {
+        let unfinished = !self.due.is_empty() || !self.failed.is_empty() || !self.relieved.is_empty();
+        if unfinished || now.since(self.last_event) < options.busy_poll {
             return Some(Nanos(0));
         }
-        let margin = if options.precise_timer { SPIN } else { Nanos(0) };
+        let margin = if options.precise_timer { TIMER_SPIN } else { Nanos(0) };
         let timer = self.timer.map(|at| at.since(now) - margin);
         let retry = self.paused.map(|at| at.since(now));
         match (timer, retry) {

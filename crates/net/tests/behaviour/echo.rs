@@ -162,7 +162,7 @@ fn what_is_queued_when_the_handler_closes_still_arrives() {
 fn clients_beyond_the_limit_wait_for_a_slot() {
     on_each_backend(|backend| {
         let options = Options { backend, max_connections: 2, ..Options::default() };
-        let server = Server::start_with(options, Echo::default());
+        let server = Server::start_with(&options, Echo::default());
         let mut streams: Vec<_> = (0..6).map(|_| TcpStream::connect(server.address).expect("connects")).collect();
         while !streams.is_empty() {
             let mut stream = streams.remove(0);

@@ -81,7 +81,7 @@ impl Handler for Confused {
 fn a_stale_name_touches_no_later_tenant_of_its_slot() {
     on_each_backend(|backend| {
         let options = Options { backend, max_connections: 1, ..Options::default() };
-        let server = Server::start_with(options, Confused::default());
+        let server = Server::start_with(&options, Confused::default());
         for _ in 0..30 {
             let mut stream = TcpStream::connect(server.address).expect("connects");
             stream.write_all(b"mine").expect("writes");
@@ -111,7 +111,7 @@ fn a_peer_that_leaves_in_the_middle_of_a_long_send_frees_its_slot() {
     on_each_backend(|backend| {
         let body: &'static [u8] = vec![1_u8; 32 << 20].leak();
         let options = Options { backend, max_connections: 1, ..Options::default() };
-        let server = Server::start_with(options, Spout(body));
+        let server = Server::start_with(&options, Spout(body));
         for _ in 0..10 {
             let mut stream = TcpStream::connect(server.address).expect("connects");
             let mut some = [0; 1000];

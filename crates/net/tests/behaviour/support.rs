@@ -25,14 +25,14 @@ pub struct Server<H> {
 
 impl<H: Handler + Send + 'static> Server<H> {
     pub fn start(backend: Backend, handler: H) -> Self {
-        Self::start_with(Options { backend, ..Options::default() }, handler)
+        Self::start_with(&Options { backend, ..Options::default() }, handler)
     }
 
-    pub fn start_with(options: Options, mut handler: H) -> Self {
+    pub fn start_with(options: &Options, mut handler: H) -> Self {
         let listener = listen();
         let address = listener.local_addr().expect("bound");
         let stop = StopSignal::new().expect("an eventfd");
-        let options = Options { stop: Some(Arc::clone(&stop)), ..options };
+        let options = Options { stop: Some(Arc::clone(&stop)), ..options.clone() };
         let thread = std::thread::spawn(move || {
             let stats = photofinish_net::run(&options, vec![listener], &mut handler).expect("the loop runs");
             (handler, stats)

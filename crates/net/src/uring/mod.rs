@@ -1,0 +1,149 @@
+//! The `io_uring` back end: multishot accept and receive into provided buffers, one `io_uring_enter` a batch.
+//!
+//! A connection has at most three operations with the kernel: its multishot receive, one send (what is queued meanwhile
+//! waits for the next), or its connect. Its slot is given up only when all of them have completed, because the kernel
+//! holds pointers into its memory until then.
+
+mod accepting;
+mod buffers;
+mod net;
+mod operation;
+mod ring;
+mod sending;
+
+use std::io;
+use std::net::TcpListener;
+
+use crate::table::Phase;
+use crate::{Closed, Conn, Handler, NetError, Options, Stats};
+use net::UringNet;
+use operation::{Completion, Operation};
+
+pub(crate) use ring::examine;
+
+pub(crate) fn run<H: Handler>(
+    options: &Options,
+    listeners: Vec<TcpListener>,
+    handler: &mut H,
+) -> Result<Stats, NetError> {
+    let mut net = UringNet::new(options, listeners)?;
+    let outcome = turns(options, &mut net, handler);
+    net.wind_down();
+    outcome.map(|()| net.stats)
+}
+
+fn turns<H: Handler>(options: &Options, net: &mut UringNet, handler: &mut H) -> Result<(), NetError> {
+    let mut batch = Vec::with_capacity(ring::COMPLETIONS as usize);
+    handler.started(net);
+    while !net.stopping {
+        net.wait(options, &mut batch)?;
+        for completion in batch.drain(..) {
+            dispatch(net, handler, completion);
+        }
+        while let Some(raw) = net.next_waiting() {
+            take(net, handler, raw);
+        }
+        if net.timer.is_some_and(|at| net.now >= at) {
+            net.timer = None;
+            handler.timer(net);
+        }
+        handler.turn_ended(net);
+    }
+    Ok(())
+}
+
+#[inline]
+fn dispatch<H: Handler>(net: &mut UringNet, handler: &mut H, completion: Completion) {
+    match completion.operation {
+        Operation::Receive(conn) => received(net, handler, conn, completion),
+        Operation::Send(conn) => sent(net, handler, conn, completion.result),
+        Operation::Connect(conn) => connected(net, handler, conn, completion.result),
+        Operation::Accept(listener) => {
+            net.accept_completed(listener, completion);
+            if completion.result >= 0 {
+                take(net, handler, completion.result);
+            }
+        }
+        Operation::Stop => net.stopping = true,
+        Operation::Unattended => {}
+    }
+}
+
+fn take<H: Handler>(net: &mut UringNet, handler: &mut H, raw: i32) {
+    if let Some(conn) = net.adopt_accepted(raw) {
+        handler.accepted(net, conn);
+    }
+}
+
+fn received<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, completion: Completion) {
+    let buffer = completion.buffer();
+    let Some(slot) = net.table.get_mut(conn) else {
+        // Cannot be: the slot outlives its operations. The buffer has to go back all the same.
+        return buffer.map_or((), |buffer| net.buffers.give_back(buffer));
+    };
+    slot.state.receiving = completion.more;
+    let known = slot.phase == Phase::Open;
+    if completion.result > 0 {
+        if let Some(buffer) = buffer {
+            if known {
+                let count = completion.result as usize;
+                net.stats.received_bytes += count as u64;
+                // SAFETY: the kernel gave this buffer to us with `count` bytes, and takes it again only after
+                // `give_back`.
+                let data = unsafe { net.buffers.slice(buffer, count) };
+                handler.received(net, conn, data);
+            }
+            net.buffers.give_back(buffer);
+        }
+        if !completion.more {
+            net.arm_receive(conn);
+        }
+        return;
+    }
+    if let Some(buffer) = buffer {
+        net.buffers.give_back(buffer);
+    }
+    match (-completion.result, known) {
+        // The buffers of this turn are back before the new receive reaches the kernel.
+        (libc::ENOBUFS | libc::EINTR | libc::EAGAIN, _) if !completion.more => net.arm_receive(conn),
+        (0, true) => {
+            net.leave(conn, true);
+            handler.closed(net, conn, Closed::ByPeer);
+        }
+        (error, true) => {
+            net.leave(conn, false);
+            handler.closed(net, conn, Closed::Failed(io::Error::from_raw_os_error(error)));
+        }
+        (0, false) => net.settle(conn),
+        (_, false) => net.leave(conn, false),
+    }
+}
+
+fn sent<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, result: i32) {
+    let Some(known) = net.send_completed(conn, result) else { return };
+    if !known {
+        return net.settle(conn);
+    }
+    if result < 0 {
+        net.leave(conn, false);
+        handler.closed(net, conn, Closed::Failed(io::Error::from_raw_os_error(-result)));
+    } else if net.all_sent(conn) {
+        handler.flushed(net, conn);
+    }
+}
+
+fn connected<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, result: i32) {
+    let Some(slot) = net.table.get_mut(conn) else { return };
+    slot.state.connecting = false;
+    if slot.phase == Phase::Lingering {
+        return net.settle(conn);
+    }
+    if result < 0 {
+        net.leave(conn, false);
+        return handler.closed(net, conn, Closed::Failed(io::Error::from_raw_os_error(-result)));
+    }
+    slot.phase = Phase::Open;
+    net.arm_receive(conn);
+    net.mark_dirty(conn);
+    handler.connected(net, conn);
+}

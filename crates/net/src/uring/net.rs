@@ -1,0 +1,318 @@
+//! What a handler may ask of the `io_uring` loop, and the life of its connections.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
+
+use io_uring::{opcode, squeue, types};
+
+use super::buffers::{Buffers, GROUP};
+use super::operation::{Completion, Operation};
+use super::ring::Ring;
+use super::sending::Gathered;
+use crate::options::TIMER_SPIN;
+use crate::outbox::Outbox;
+use crate::socket::{self, KernelAddress};
+use crate::table::{Phase, Table};
+use crate::{Conn, Nanos, Net, NetError, Options, Stats};
+
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about up to three operations at once")]
+pub(super) struct Link {
+    pub fd: RawFd,
+    /// Queued since the current send began.
+    pub out: Outbox,
+    /// Being sent: the kernel reads it while `sending`.
+    pub flight: Outbox,
+    pub gathered: Option<Box<Gathered>>,
+    address: Option<Box<KernelAddress>>,
+    pub dirty: bool,
+    pub sending: bool,
+    pub receiving: bool,
+    pub connecting: bool,
+    /// What is queued is no longer wanted.
+    pub abandoned: bool,
+    /// The kernel has been asked to end the pending operations.
+    ending: bool,
+}
+
+impl Default for Link {
+    fn default() -> Self {
+        Self {
+            fd: -1,
+            out: Outbox::default(),
+            flight: Outbox::default(),
+            gathered: None,
+            address: None,
+            dirty: false,
+            sending: false,
+            receiving: false,
+            connecting: false,
+            abandoned: false,
+            ending: false,
+        }
+    }
+}
+
+pub(super) struct UringNet {
+    // Before the memory that the kernel may point to: dropped first.
+    ring: Ring,
+    pub buffers: Buffers,
+    pub table: Table<Link>,
+    pub stats: Stats,
+    pub now: Nanos,
+    last_event: Nanos,
+    pub timer: Option<Nanos>,
+    pub stopping: bool,
+    pub dirty: Vec<Conn>,
+    pub listeners: Vec<TcpListener>,
+    pub armed: Vec<bool>,
+    /// Some listener is not armed and wants to be.
+    pub listeners_rest: bool,
+    pub rest_until: Option<Nanos>,
+    /// Accepted beyond the limit, before the listeners could be told to rest.
+    pub waiting: VecDeque<RawFd>,
+}
+
+impl UringNet {
+    pub fn new(options: &Options, listeners: Vec<TcpListener>) -> Result<Self, NetError> {
+        let ring = Ring::new()?;
+        let buffers = Buffers::new(&ring)?;
+        for listener in &listeners {
+            // Accepted connections inherit it.
+            socket::set_flag(listener.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_NODELAY)
+                .map_err(|source| NetError::System { call: "setsockopt", source })?;
+        }
+        let now = Nanos::now();
+        let mut net = Self {
+            ring,
+            buffers,
+            table: Table::new(options.max_connections),
+            stats: Stats { backend: "io_uring", ..Stats::default() },
+            now,
+            last_event: now,
+            timer: None,
+            stopping: false,
+            dirty: Vec::new(),
+            armed: vec![false; listeners.len()],
+            listeners_rest: !listeners.is_empty(),
+            listeners,
+            rest_until: None,
+            waiting: VecDeque::new(),
+        };
+        if let Some(stop) = &options.stop {
+            let poll = opcode::PollAdd::new(types::Fd(stop.raw_fd()), libc::POLLIN as u32).build();
+            net.push(poll, Operation::Stop);
+        }
+        Ok(net)
+    }
+
+    #[inline]
+    pub fn push(&mut self, entry: squeue::Entry, operation: Operation) {
+        self.stats.syscalls += self.ring.push(entry, operation);
+    }
+
+    /// Submits, sleeps, and takes the next batch.
+    pub fn wait(&mut self, options: &Options, batch: &mut Vec<Completion>) -> Result<(), NetError> {
+        self.arm_listeners();
+        self.flush_dirty();
+        self.buffers.publish();
+        let clocked = options.account || self.timer.is_some() || options.busy_poll.0 > 0 || self.rest_until.is_some();
+        let before = if clocked { Nanos::now() } else { self.now };
+        let (want, patience) = self.patience(options, before);
+        self.stats.turns += 1;
+        self.stats.syscalls += 1;
+        self.ring.enter(want, patience).map_err(|source| NetError::System { call: "io_uring_enter", source })?;
+        self.ring.collect(batch);
+        let after = Nanos::now();
+        if options.account {
+            self.stats.busy = self.stats.busy + before.since(self.now);
+            self.stats.waited = self.stats.waited + after.since(before);
+        }
+        self.now = after;
+        if !batch.is_empty() {
+            self.last_event = after;
+        }
+        Ok(())
+    }
+
+    /// How many completions to wait for, and how long at most.
+    fn patience(&self, options: &Options, now: Nanos) -> (u32, Option<Nanos>) {
+        if now.since(self.last_event) < options.busy_poll || !self.waiting.is_empty() && !self.table.is_full() {
+            return (0, None);
+        }
+        let margin = if options.precise_timer { TIMER_SPIN } else { Nanos(0) };
+        let timer = self.timer.map(|at| at.since(now) - margin);
+        let rest = self.rest_until.map(|until| until.since(now));
+        match timer.into_iter().chain(rest).min() {
+            Some(Nanos(0)) => (0, None),
+            patience => (1, patience),
+        }
+    }
+
+    /// Gives `raw` a slot if there is one.
+    pub fn adopt(&mut self, raw: RawFd, phase: Phase) -> Option<Conn> {
+        let conn = self.table.insert(phase)?;
+        let link = &mut self.table.get_mut(conn)?.state;
+        link.fd = raw;
+        link.dirty = false;
+        link.abandoned = false;
+        link.ending = false;
+        Some(conn)
+    }
+
+    pub fn arm_receive(&mut self, conn: Conn) {
+        let Some(slot) = self.table.get_mut(conn) else { return };
+        if slot.state.ending || slot.state.receiving {
+            return self.settle(conn);
+        }
+        slot.state.receiving = true;
+        let receive = opcode::RecvMulti::new(types::Fd(slot.state.fd), GROUP).build();
+        self.push(receive, Operation::Receive(conn));
+    }
+
+    #[inline]
+    pub fn mark_dirty(&mut self, conn: Conn) {
+        if let Some(slot) = self.table.get_mut(conn)
+            && !slot.state.dirty
+        {
+            slot.state.dirty = true;
+            self.dirty.push(conn);
+        }
+    }
+
+    /// The handler is done with `conn`: what is queued still leaves (`flush`) or is dropped.
+    pub fn leave(&mut self, conn: Conn, flush: bool) {
+        let Some(slot) = self.table.get_mut(conn) else { return };
+        slot.phase = Phase::Lingering;
+        if !flush {
+            slot.state.abandoned = true;
+            slot.state.out.clear();
+            if !slot.state.sending {
+                slot.state.flight.clear();
+            }
+        }
+        self.settle(conn);
+    }
+
+    /// Brings a lingering connection one step nearer to its end: output first, then pending operations, then the socket.
+    pub fn settle(&mut self, conn: Conn) {
+        let Some(slot) = self.table.get_mut(conn) else { return };
+        let link = &mut slot.state;
+        if slot.phase != Phase::Lingering {
+            return;
+        }
+        let drained = link.out.is_empty() && link.flight.is_empty();
+        if !(link.abandoned || drained) {
+            return self.mark_dirty(conn);
+        }
+        let raw = types::Fd(link.fd);
+        if link.sending || link.receiving || link.connecting {
+            if link.ending {
+                return;
+            }
+            link.ending = true;
+            let end = if link.connecting {
+                opcode::AsyncCancel::new(Operation::Connect(conn).pack()).build()
+            } else {
+                // Wakes both directions; the operations then complete by themselves.
+                opcode::Shutdown::new(raw, libc::SHUT_RDWR).build()
+            };
+            return self.push(end, Operation::Unattended);
+        }
+        link.fd = -1;
+        link.out.clear();
+        link.flight.clear();
+        self.table.remove(conn);
+        self.rest_until = None;
+        self.push(opcode::Close::new(raw).build(), Operation::Unattended);
+    }
+
+    /// Ends every operation, so that the kernel holds no pointer into memory that is about to be freed.
+    pub fn wind_down(&mut self) {
+        for slot in self.table.tenants() {
+            // SAFETY: an open socket of ours.
+            unsafe { libc::shutdown(slot.state.fd, libc::SHUT_RDWR) };
+        }
+        let all = opcode::AsyncCancel2::new(types::CancelBuilder::any()).build();
+        self.push(all, Operation::Unattended);
+        let mut batch = Vec::new();
+        for _ in 0..1000 {
+            let done = self.ring.pending == 0 || self.ring.enter(1, Some(Nanos::from_millis(1))).is_err();
+            self.ring.collect(&mut batch);
+            batch.drain(..).filter_map(Completion::accepted).for_each(socket::close);
+            if done {
+                break;
+            }
+        }
+        for slot in self.table.tenants() {
+            socket::close(slot.state.fd);
+        }
+        self.waiting.drain(..).for_each(socket::close);
+    }
+}
+
+impl Net for UringNet {
+    #[inline]
+    fn turn_time(&self) -> Nanos {
+        self.now
+    }
+
+    fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    fn connect(&mut self, to: SocketAddr) -> io::Result<Conn> {
+        self.stats.syscalls += 2;
+        let raw = socket::tcp_socket(to, 0)?.into_raw_fd();
+        let Some(conn) = self.adopt(raw, Phase::Connecting) else {
+            socket::close(raw);
+            return Err(io::Error::other("all slots are taken: raise max_connections"));
+        };
+        if let Some(slot) = self.table.get_mut(conn) {
+            slot.state.connecting = true;
+            let form = KernelAddress::from(to);
+            let kept = slot.state.address.insert(Box::new(form));
+            let address = (&raw const kept.storage).cast();
+            let entry = opcode::Connect::new(types::Fd(raw), address, form.length).build();
+            self.push(entry, Operation::Connect(conn));
+        }
+        Ok(conn)
+    }
+
+    #[inline]
+    fn send(&mut self, conn: Conn, bytes: &[u8]) {
+        if let Some(slot) = self.table.known_mut(conn) {
+            slot.state.out.push(bytes);
+            self.mark_dirty(conn);
+        }
+    }
+
+    #[inline]
+    fn send_static(&mut self, conn: Conn, bytes: &'static [u8]) {
+        if let Some(slot) = self.table.known_mut(conn) {
+            slot.state.out.push_static(bytes);
+            self.mark_dirty(conn);
+        }
+    }
+
+    #[inline]
+    fn queued(&self, conn: Conn) -> usize {
+        self.table.get(conn).map_or(0, |slot| slot.state.out.len() + slot.state.flight.len())
+    }
+
+    fn close(&mut self, conn: Conn, flush: bool) {
+        if let Some(slot) = self.table.known_mut(conn) {
+            let flush = flush && slot.phase == Phase::Open;
+            self.leave(conn, flush);
+        }
+    }
+
+    fn set_timer(&mut self, at: Option<Nanos>) {
+        self.timer = at;
+    }
+
+    fn stop(&mut self) {
+        self.stopping = true;
+    }
+}

@@ -1,0 +1,105 @@
+//! Output: one send at a time a connection, from memory that stays where it is until the kernel is done.
+
+use std::io::IoSlice;
+
+use io_uring::{opcode, types};
+
+use super::net::UringNet;
+use super::operation::Operation;
+use crate::Conn;
+use crate::outbox::Outbox;
+use crate::table::Phase;
+
+const PIECES_A_SEND: usize = 16;
+/// `MSG_WAITALL` lets the kernel go on by itself after a short send.
+const FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
+
+/// What a gathered send points to.
+pub(super) struct Gathered {
+    header: libc::msghdr,
+    pieces: [IoSlice<'static>; PIECES_A_SEND],
+}
+
+impl Gathered {
+    fn new() -> Box<Self> {
+        // SAFETY: an all-zero msghdr is an empty one.
+        Box::new(Self { header: unsafe { std::mem::zeroed() }, pieces: [IoSlice::new(&[]); PIECES_A_SEND] })
+    }
+
+    /// Points to the next pieces of `out`.
+    ///
+    /// # Safety
+    /// `out` must neither change nor move its heap memory before the send has completed.
+    unsafe fn aim(&mut self, out: &Outbox) -> *const libc::msghdr {
+        // SAFETY: the lifetime is the caller's promise.
+        let used =
+            out.gather(unsafe { std::mem::transmute::<&mut [IoSlice<'static>], &mut [IoSlice<'_>]>(&mut self.pieces) });
+        self.header.msg_iov = self.pieces.as_mut_ptr().cast();
+        self.header.msg_iovlen = used;
+        &raw const self.header
+    }
+}
+
+impl UringNet {
+    /// Begins a send on every connection that has something new to say.
+    pub(super) fn flush_dirty(&mut self) {
+        while let Some(conn) = self.dirty.pop() {
+            if let Some(slot) = self.table.get_mut(conn) {
+                slot.state.dirty = false;
+                if slot.phase != Phase::Connecting {
+                    self.begin_send(conn);
+                }
+            }
+        }
+    }
+
+    fn begin_send(&mut self, conn: Conn) {
+        let Some(slot) = self.table.get_mut(conn) else { return };
+        let link = &mut slot.state;
+        if link.sending {
+            return;
+        }
+        if link.flight.is_empty() {
+            std::mem::swap(&mut link.flight, &mut link.out);
+        }
+        if link.flight.is_empty() {
+            return;
+        }
+        link.sending = true;
+        let raw = types::Fd(link.fd);
+        let entry = if let Some(bytes) = link.flight.single() {
+            opcode::Send::new(raw, bytes.as_ptr(), bytes.len() as u32).flags(FLAGS).build()
+        } else {
+            let gathered = link.gathered.get_or_insert_with(Gathered::new);
+            // SAFETY: `flight` is left alone while `sending` is set.
+            let header = unsafe { gathered.aim(&link.flight) };
+            opcode::SendMsg::new(raw, header).flags(FLAGS as u32).build()
+        };
+        self.push(entry, Operation::Send(conn));
+    }
+
+    /// Books a completed send and begins the next. Whether the handler still knows the connection; `None` if it is gone.
+    #[inline]
+    pub(super) fn send_completed(&mut self, conn: Conn, result: i32) -> Option<bool> {
+        let slot = self.table.get_mut(conn)?;
+        let known = slot.phase == Phase::Open;
+        let link = &mut slot.state;
+        link.sending = false;
+        if result < 0 || link.abandoned {
+            link.flight.clear();
+            link.out.clear();
+            return Some(known);
+        }
+        self.stats.sent_bytes += result as u64;
+        link.flight.advance(result as usize);
+        if !link.flight.is_empty() || !link.out.is_empty() {
+            self.begin_send(conn);
+        }
+        Some(known)
+    }
+
+    #[inline]
+    pub(super) fn all_sent(&self, conn: Conn) -> bool {
+        self.table.get(conn).is_some_and(|slot| slot.state.out.is_empty() && slot.state.flight.is_empty())
+    }
+}
