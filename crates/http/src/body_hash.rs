@@ -75,11 +75,7 @@ mod tests {
             sliced.reset();
             sliced.update(&body[..cut], Some((body.len() - cut) as u64));
             sliced.update(&body[cut..], Some(0));
-            assert_eq!(
-                (sliced.bytes(), sliced.digest()),
-                (5000, whole.digest()),
-                "cut at {cut}"
-            );
+            assert_eq!((sliced.bytes(), sliced.digest()), (5000, whole.digest()), "cut at {cut}");
         }
     }
 

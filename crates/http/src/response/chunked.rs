@@ -29,12 +29,9 @@ pub(super) enum Step<'a> {
 }
 
 impl Chunked {
-    pub(super) const START: Self = Self::Size {
-        value: 0,
-        digits: 0,
-    };
+    pub(super) const START: Self = Self::Size { value: 0, digits: 0 };
 
-    /// Takes bytes from `data` until there is something to say. `line` keeps an unfinished trailer line; `trailer_bytes`
+    /// Takes bytes from `data` until there is something to say. `line` keeps an unfinished trailer line; `section`
     /// counts the trailer section against `limit`.
     pub(super) fn step<'a>(
         &mut self,
@@ -78,30 +75,14 @@ impl Chunked {
     /// The state after one byte that belongs to the framing alone.
     fn framing_byte(self, byte: u8, limit: usize) -> Result<Self, Malformed> {
         match (self, byte) {
-            (
-                Self::Size {
-                    value,
-                    digits: digits @ 0..16,
-                },
-                b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F',
-            ) => {
+            (Self::Size { value, digits: digits @ 0..16 }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
                 let digit = (byte as char).to_digit(16).map_or(0, u64::from);
-                Ok(Self::Size {
-                    value: value << 4 | digit,
-                    digits: digits + 1,
-                })
+                Ok(Self::Size { value: value << 4 | digit, digits: digits + 1 })
             }
-            (Self::Size { value, digits: 1.. }, b'\r') | (Self::Extension { value, .. }, b'\r') => {
-                Ok(Self::SizeEnd { value })
-            }
-            (Self::Size { value, digits: 1.. }, b';' | b' ' | b'\t') => {
-                Ok(Self::Extension { value, bytes: 1 })
-            }
+            (Self::Size { value, digits: 1.. } | Self::Extension { value, .. }, b'\r') => Ok(Self::SizeEnd { value }),
+            (Self::Size { value, digits: 1.. }, b';' | b' ' | b'\t') => Ok(Self::Extension { value, bytes: 1 }),
             (Self::Extension { value, bytes }, b'\t' | b' '..=b'~' | 0x80..) if bytes < limit => {
-                Ok(Self::Extension {
-                    value,
-                    bytes: bytes + 1,
-                })
+                Ok(Self::Extension { value, bytes: bytes + 1 })
             }
             (Self::SizeEnd { value: 0 }, b'\n') => Ok(Self::Trailer),
             (Self::SizeEnd { value }, b'\n') => Ok(Self::Data { rest: value }),

@@ -45,11 +45,7 @@ pub(super) fn find_end(bytes: &[u8], seen: usize) -> Result<Option<usize>, Malfo
         from = at + 1;
     }
     let start = &bytes[..bytes.len().min(VERSION.len())];
-    if start == &VERSION[..start.len()] {
-        Ok(None)
-    } else {
-        Err(Malformed::StatusLine)
-    }
+    if start == &VERSION[..start.len()] { Ok(None) } else { Err(Malformed::StatusLine) }
 }
 
 const VERSION: &[u8] = b"HTTP/1.";
@@ -93,10 +89,7 @@ fn status_line(line: &[u8]) -> Result<(u8, u16), Malformed> {
     };
     let (digits, reason) = code.split_at_checked(3).ok_or(Malformed::StatusLine)?;
     let status = decimal(digits).ok_or(Malformed::StatusLine)? as u16;
-    if status < 100
-        || !(reason.is_empty() || reason[0] == b' ')
-        || !reason.iter().all(|&b| is_text(b))
-    {
+    if status < 100 || !(reason.is_empty() || reason[0] == b' ') || !reason.iter().all(|&b| is_text(b)) {
         return Err(Malformed::StatusLine);
     }
     Ok((minor - b'0', status))
@@ -166,14 +159,8 @@ impl Fields {
             (_, false, Some(length)) => Framing::Length(length),
             (_, false, None) => Framing::UntilClose,
         };
-        let keep_alive =
-            framing != Framing::UntilClose && !self.close && (minor > 0 || self.keep_alive);
-        Ok(Head {
-            status,
-            framing,
-            content_length: self.content_length,
-            keep_alive,
-        })
+        let keep_alive = framing != Framing::UntilClose && !self.close && (minor > 0 || self.keep_alive);
+        Ok(Head { status, framing, content_length: self.content_length, keep_alive })
     }
 }
 
@@ -195,20 +182,7 @@ const fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(
             byte,
-            b'!' | b'#'
-                | b'$'
-                | b'%'
-                | b'&'
-                | b'\''
-                | b'*'
-                | b'+'
-                | b'-'
-                | b'.'
-                | b'^'
-                | b'_'
-                | b'`'
-                | b'|'
-                | b'~'
+            b'!' | b'#' | b'$' | b'%' | b'&' | b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`' | b'|' | b'~'
         )
 }
 
@@ -229,8 +203,7 @@ impl HeadCache {
     /// The meaning and length of the head that `data` starts with, if it is the remembered one.
     pub(super) fn lookup(&self, data: &[u8]) -> Option<(Head, usize)> {
         let head = self.head?;
-        data.starts_with(&self.bytes)
-            .then_some((head, self.bytes.len()))
+        data.starts_with(&self.bytes).then_some((head, self.bytes.len()))
     }
 
     pub(super) fn remember(&mut self, bytes: &[u8], head: Head) {

@@ -138,17 +138,12 @@ impl ResponseParser {
                 let (bytes, left) = data.split_at(take);
                 *data = left;
                 let rest = rest - take as u64;
-                self.state = if rest == 0 {
-                    State::End
-                } else {
-                    State::Length { rest }
-                };
+                self.state = if rest == 0 { State::End } else { State::Length { rest } };
                 Ok(Some(Event::Body(bytes, Some(rest))))
             }
             State::UntilClose => Ok(Some(Event::Body(std::mem::take(data), None))),
             State::Chunked(mut chunked) => {
-                let step =
-                    chunked.step(data, &mut self.partial, &mut self.section_bytes, HEAD_LIMIT)?;
+                let step = chunked.step(data, &mut self.partial, &mut self.section_bytes, HEAD_LIMIT)?;
                 self.state = State::Chunked(chunked);
                 match step {
                     Step::NeedMore => Ok(None),
@@ -165,9 +160,7 @@ impl ResponseParser {
     /// What it means that the connection ends now. The parser is ready for another connection afterwards.
     pub fn close(&mut self) -> AtClose {
         let outcome = match self.state {
-            State::Head
-                if self.section_bytes == 0 && (self.partial.is_empty() || self.partial_used) =>
-            {
+            State::Head if self.section_bytes == 0 && (self.partial.is_empty() || self.partial_used) => {
                 AtClose::BeforeResponse
             }
             State::UntilClose | State::End => AtClose::Complete,
@@ -196,19 +189,13 @@ impl ResponseParser {
             {
                 let (bytes, rest) = data.split_at(length);
                 *data = rest;
-                return self
-                    .enter_body(head, length)
-                    .map(|()| Some(Event::Head(head, bytes)));
+                return self.enter_body(head, length).map(|()| Some(Event::Head(head, bytes)));
             }
             let Some((length, buffered)) = self.find_head(data)? else {
                 return Ok(None);
             };
             let input = *data;
-            let bytes = if buffered {
-                self.partial.as_slice()
-            } else {
-                &input[..length]
-            };
+            let bytes = if buffered { self.partial.as_slice() } else { &input[..length] };
             let head = head::parse(bytes)?;
             if head.status < 200 {
                 self.section_bytes += length;
@@ -228,11 +215,7 @@ impl ResponseParser {
                 *data = &input[length..];
             }
             self.enter_body(head, length)?;
-            let bytes = if buffered {
-                self.partial.as_slice()
-            } else {
-                &input[..length]
-            };
+            let bytes = if buffered { self.partial.as_slice() } else { &input[..length] };
             return Ok(Some(Event::Head(head, bytes)));
         }
     }
@@ -240,10 +223,10 @@ impl ResponseParser {
     /// Finds the end of the head. If it began in an earlier slice, or goes on in a later one, its bytes move to `partial`
     /// and leave `data`; the flag tells so. `None`: the head has not ended yet.
     fn find_head(&mut self, data: &mut &[u8]) -> Result<Option<(usize, bool)>, Malformed> {
-        if self.partial.is_empty() {
-            if let Some(end) = head::find_end(data, 0)? {
-                return Ok(Some((end, false)));
-            }
+        if self.partial.is_empty()
+            && let Some(end) = head::find_end(data, 0)?
+        {
+            return Ok(Some((end, false)));
         }
         let seen = self.partial.len();
         let room = (HEAD_LIMIT + 1).saturating_sub(self.section_bytes + seen);

@@ -18,14 +18,12 @@ fn parse(slices: &[&[u8]], is_head: bool, cache: &mut HeadCache) -> (Seen, AtClo
         loop {
             match parser.advance(cache, &mut data) {
                 Ok(Some(Event::Head(head, bytes))) => {
-                    seen.events
-                        .push(format!("{head:?} {}", bytes.escape_ascii()));
+                    seen.events.push(format!("{head:?} {}", bytes.escape_ascii()));
                 }
                 Ok(Some(Event::Body(bytes, _))) => seen.body.extend_from_slice(bytes),
                 Ok(Some(Event::End(reusable))) => {
                     let body = std::mem::take(&mut seen.body);
-                    seen.events
-                        .push(format!("{} end {reusable}", body.escape_ascii()));
+                    seen.events.push(format!("{} end {reusable}", body.escape_ascii()));
                 }
                 Ok(None) => break,
                 Err(error) => {
@@ -52,12 +50,8 @@ fn error_of(bytes: &[u8]) -> Option<Malformed> {
 
 #[test]
 fn a_length_delimited_response_ends_after_its_length() {
-    let (end, close) =
-        parse_one(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World!").unwrap();
-    assert_eq!(
-        (end.as_str(), close),
-        ("Hello World! end true", AtClose::BeforeResponse)
-    );
+    let (end, close) = parse_one(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World!").unwrap();
+    assert_eq!((end.as_str(), close), ("Hello World! end true", AtClose::BeforeResponse));
 }
 
 #[test]
@@ -80,16 +74,8 @@ fn interim_responses_are_skipped() {
 
 #[test]
 fn no_body_follows_204_304_or_the_answer_to_head() {
-    assert_eq!(
-        parse_one(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap().0,
-        " end true"
-    );
-    assert_eq!(
-        parse_one(b"HTTP/1.1 304 x\r\nContent-Length: 9\r\n\r\n")
-            .unwrap()
-            .0,
-        " end true"
-    );
+    assert_eq!(parse_one(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap().0, " end true");
+    assert_eq!(parse_one(b"HTTP/1.1 304 x\r\nContent-Length: 9\r\n\r\n").unwrap().0, " end true");
     let head = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n";
     let (seen, _) = parse(&[head], true, &mut HeadCache::default());
     assert_eq!(seen.events[1], " end true");
@@ -97,57 +83,34 @@ fn no_body_follows_204_304_or_the_answer_to_head() {
 
 #[test]
 fn a_body_without_length_ends_with_the_connection() {
-    let (seen, end) = parse(
-        &[b"HTTP/1.1 200 OK\r\n\r\nabc", b"def"],
-        false,
-        &mut HeadCache::default(),
-    );
-    assert_eq!(
-        (seen.body.as_slice(), end),
-        (b"abcdef".as_slice(), AtClose::Complete)
-    );
+    let (seen, end) = parse(&[b"HTTP/1.1 200 OK\r\n\r\nabc", b"def"], false, &mut HeadCache::default());
+    assert_eq!((seen.body.as_slice(), end), (b"abcdef".as_slice(), AtClose::Complete));
 }
 
 #[test]
 fn a_cut_response_is_told_from_one_that_never_began() {
     assert_eq!(parse_one(b"").unwrap().1, AtClose::BeforeResponse);
     assert_eq!(parse_one(b"HTTP/1.1 20").unwrap().1, AtClose::Early);
-    assert_eq!(
-        parse_one(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc")
-            .unwrap()
-            .1,
-        AtClose::Early
-    );
-    assert_eq!(
-        parse_one(b"HTTP/1.1 100 Continue\r\n\r\n").unwrap().1,
-        AtClose::Early
-    );
+    assert_eq!(parse_one(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc").unwrap().1, AtClose::Early);
+    assert_eq!(parse_one(b"HTTP/1.1 100 Continue\r\n\r\n").unwrap().1, AtClose::Early);
 }
 
 #[test]
 fn connection_options_decide_whether_the_connection_goes_on() {
     for (head, reusable) in [
-        (
-            "HTTP/1.1 204 x\r\nConnection: upgrade, Close\r\n\r\n",
-            false,
-        ),
+        ("HTTP/1.1 204 x\r\nConnection: upgrade, Close\r\n\r\n", false),
         ("HTTP/1.0 204 x\r\n\r\n", false),
         ("HTTP/1.0 204 x\r\nConnection: Keep-Alive\r\n\r\n", true),
         ("HTTP/1.1 204\r\n\r\n", true),
     ] {
-        assert_eq!(
-            parse_one(head.as_bytes()).unwrap().0,
-            format!(" end {reusable}"),
-            "{head}"
-        );
+        assert_eq!(parse_one(head.as_bytes()).unwrap().0, format!(" end {reusable}"), "{head}");
     }
 }
 
 #[test]
 fn broken_responses_are_named_by_what_is_broken() {
     use Malformed::{
-        BareLineFeed, Chunk, ConflictingLengths, ContentLength, Field, StatusLine, TransferCoding,
-        Upgrade,
+        BareLineFeed, Chunk, ConflictingLengths, ContentLength, Field, StatusLine, TransferCoding, Upgrade,
     };
     let with = |fields: &str| format!("HTTP/1.1 200 OK\r\n{fields}\r\n\r\n");
     let cases: Vec<(String, Malformed)> = vec![
@@ -162,34 +125,17 @@ fn broken_responses_are_named_by_what_is_broken() {
         (with("A: \u{1}"), Field),
         (with("Content-Length: -1"), ContentLength),
         (with("Content-Length: 99999999999999999999"), ContentLength),
-        (
-            with("Content-Length: 1\r\nContent-Length: 2"),
-            ConflictingLengths,
-        ),
-        (
-            with("Content-Length: 1\r\nTransfer-Encoding: chunked"),
-            ConflictingLengths,
-        ),
+        (with("Content-Length: 1\r\nContent-Length: 2"), ConflictingLengths),
+        (with("Content-Length: 1\r\nTransfer-Encoding: chunked"), ConflictingLengths),
         (with("Transfer-Encoding: gzip, chunked"), TransferCoding),
         ("HTTP/1.1 101 Switching\r\n\r\n".into(), Upgrade),
         (with("Transfer-Encoding: chunked") + "g\r\n", Chunk),
         (with("Transfer-Encoding: chunked") + "1\r\nxx", Chunk),
-        (
-            with("Transfer-Encoding: chunked") + "11111111111111111\r\n",
-            Chunk,
-        ),
-        (
-            with("Transfer-Encoding: chunked") + "0\r\nbad trailer\r\n\r\n",
-            Field,
-        ),
+        (with("Transfer-Encoding: chunked") + "11111111111111111\r\n", Chunk),
+        (with("Transfer-Encoding: chunked") + "0\r\nbad trailer\r\n\r\n", Field),
     ];
     for (bytes, error) in cases {
-        assert_eq!(
-            error_of(bytes.as_bytes()),
-            Some(error),
-            "{}",
-            bytes.escape_debug()
-        );
+        assert_eq!(error_of(bytes.as_bytes()), Some(error), "{}", bytes.escape_debug());
     }
 }
 
@@ -202,18 +148,12 @@ fn equal_repeated_lengths_are_tolerated() {
 #[test]
 fn heads_and_trailers_beyond_the_limit_are_refused_however_they_arrive() {
     let long = format!("HTTP/1.1 200 OK\r\nA: {}\r\n\r\n", "x".repeat(HEAD_LIMIT));
-    let trailer = format!(
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: {}",
-        "x".repeat(HEAD_LIMIT)
-    );
+    let trailer = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: {}", "x".repeat(HEAD_LIMIT));
     let interim = "HTTP/1.1 100 Continue\r\n\r\n".repeat(HEAD_LIMIT / 25 + 1);
     for bytes in [long, trailer, interim] {
         assert_eq!(error_of(bytes.as_bytes()), Some(Malformed::TooLong));
         let slices: Vec<&[u8]> = bytes.as_bytes().chunks(1000).collect();
-        assert_eq!(
-            parse(&slices, false, &mut HeadCache::default()).0.error,
-            Some(Malformed::TooLong)
-        );
+        assert_eq!(parse(&slices, false, &mut HeadCache::default()).0.error, Some(Malformed::TooLong));
     }
 }
 
@@ -226,10 +166,7 @@ fn response() -> impl Strategy<Value = Vec<u8>> {
         match kind {
             0 => bytes.extend(format!("HTTP/1.1 204 No Content\r\n{date}\r\n\r\n").bytes()),
             1 => {
-                bytes.extend(
-                    format!("HTTP/1.1 404 x\r\n{date}\r\nTransfer-Encoding: chunked\r\n\r\n")
-                        .bytes(),
-                );
+                bytes.extend(format!("HTTP/1.1 404 x\r\n{date}\r\nTransfer-Encoding: chunked\r\n\r\n").bytes());
                 for part in body.chunks(chunk) {
                     bytes.extend(format!("{:x}\r\n", part.len()).bytes());
                     bytes.extend_from_slice(part);
@@ -238,13 +175,7 @@ fn response() -> impl Strategy<Value = Vec<u8>> {
                 bytes.extend_from_slice(b"0\r\nT: u\r\n\r\n");
             }
             _ => {
-                bytes.extend(
-                    format!(
-                        "HTTP/1.1 200 OK\r\n{date}\r\nContent-Length: {}\r\n\r\n",
-                        body.len()
-                    )
-                    .bytes(),
-                );
+                bytes.extend(format!("HTTP/1.1 200 OK\r\n{date}\r\nContent-Length: {}\r\n\r\n", body.len()).bytes());
                 bytes.extend_from_slice(&body);
             }
         }

@@ -1,0 +1,154 @@
+//! How a request ends: accepted, failed, or censored. Every way out of `Busy` is here, so that each request is counted
+//! exactly once.
+
+use photofinish_net::{Nanos, Net};
+
+use super::link::State;
+use super::{Driver, Pace};
+use crate::{BodyMark, Evidence, Reason, StatusRule};
+
+impl Driver {
+    /// A complete response: checks it, counts it, and in a closed loop sends the next request.
+    pub(super) fn complete<N: Net>(&mut self, net: &mut N, index: u32, reusable: bool) {
+        let at = net.turn_time();
+        let link = &self.links[index as usize];
+        let body = BodyMark { bytes: link.hash.bytes(), xxh3: link.hash.digest() };
+        let (intended, began) = (link.intended, link.began);
+        let status = link.status;
+        let checked = self.checker.check(status, body);
+        if !self.exhibits.accepted {
+            self.keep_evidence(index, body, checked.is_ok());
+        }
+        self.busy -= 1;
+        match checked {
+            Ok(()) => {
+                self.tally.accepted += 1;
+                self.tally.body_bytes += body.bytes;
+                self.tally.service_ns += at.since(began).0;
+                if self.recording {
+                    self.latencies.completed(intended, began, at);
+                }
+            }
+            Err(reason) => {
+                let text = self.explain(reason, status, body);
+                self.fail(reason, &text);
+            }
+        }
+        self.release(net, index, reusable, at);
+    }
+
+    fn release<N: Net>(&mut self, net: &mut N, index: u32, reusable: bool, at: Nanos) {
+        let link = &mut self.links[index as usize];
+        if !reusable || link.conn.is_none() {
+            link.leave(net);
+            return;
+        }
+        link.state = State::Idle;
+        link.free_since = at;
+        if let Pace::Closed { until } = self.pace {
+            let now = Nanos::now();
+            if now < until {
+                self.send(net, index, now, at, now);
+                return;
+            }
+        }
+        self.idle.push_back(index);
+        if matches!(self.pace, Pace::Open { .. }) {
+            self.pump(net);
+        }
+    }
+
+    fn keep_evidence(&mut self, index: u32, body: BodyMark, accepted: bool) {
+        let link = &mut self.links[index as usize];
+        let head = std::mem::take(&mut link.head_text);
+        if accepted || self.exhibits.evidence.is_none() {
+            self.exhibits.evidence = Some(Evidence {
+                status: link.status,
+                body_bytes: body.bytes,
+                body_xxh3: format!("{:016x}", body.xxh3),
+                wire_bytes: link.wire_bytes,
+                head,
+            });
+            self.exhibits.accepted = accepted;
+        }
+    }
+
+    fn explain(&self, reason: Reason, status: u16, body: BodyMark) -> String {
+        if self.exhibits.failure.is_some() {
+            return String::new();
+        }
+        let expect = self.checker.expect();
+        let first = self.checker.first();
+        match reason {
+            Reason::Status => match expect.status {
+                StatusRule::Exactly(expected) => format!("status {status} instead of {expected}"),
+                StatusRule::Success => format!("status {status} instead of 200 to 299"),
+            },
+            Reason::Length => {
+                let expected = expect.body_bytes.or(first.map(|body| body.bytes)).unwrap_or(0);
+                format!("a body of {} bytes instead of {expected}", body.bytes)
+            }
+            _ => {
+                let expected = expect.body_xxh3.or(first.map(|body| body.xxh3)).unwrap_or(0);
+                format!("a body with xxh3 {:016x} instead of {expected:016x}", body.xxh3)
+            }
+        }
+    }
+
+    /// Counts a failure; the first one is kept in words.
+    pub(super) fn fail(&mut self, reason: Reason, text: &str) {
+        self.tally.failed.count(reason);
+        self.exhibits.failure.get_or_insert_with(|| format!("{}: {text}", reason.code()));
+    }
+
+    /// The request under way fails and its connection is given up.
+    pub(super) fn abandon<N: Net>(&mut self, net: &mut N, index: u32, reason: Reason, text: &str) {
+        self.busy -= 1;
+        self.fail(reason, text);
+        self.links[index as usize].leave(net);
+    }
+
+    /// Fails what began before `began_before`: requests as [`Reason::Timeout`], attempts to connect as
+    /// [`Reason::Connect`].
+    pub fn expire<N: Net>(&mut self, net: &mut N, began_before: Nanos) {
+        for index in 0..self.links.len() as u32 {
+            let link = &self.links[index as usize];
+            match link.state {
+                State::Busy if link.began < began_before => {
+                    self.abandon(net, index, Reason::Timeout, "no complete response within the time-out");
+                }
+                State::Connecting if link.began < began_before => self.give_up_connecting(net, index),
+                _ => {}
+            }
+        }
+    }
+
+    fn give_up_connecting<N: Net>(&mut self, net: &mut N, index: u32) {
+        self.connecting -= 1;
+        self.links[index as usize].leave(net);
+        let text = format!("connection to {} was not established in time", self.address);
+        self.connect_failed(&text);
+    }
+
+    /// Gives up every attempt to connect.
+    pub fn stop_connecting<N: Net>(&mut self, net: &mut N) {
+        for index in 0..self.links.len() as u32 {
+            if self.links[index as usize].state == State::Connecting {
+                self.give_up_connecting(net, index);
+            }
+        }
+    }
+
+    /// Closes all connections; requests in flight are counted as censored.
+    pub fn cut<N: Net>(&mut self, net: &mut N) {
+        self.stop_connecting(net);
+        for link in &mut self.links {
+            if link.state == State::Busy {
+                self.busy -= 1;
+                self.tally.censored += 1;
+            }
+            link.leave(net);
+        }
+        self.idle.clear();
+    }
+}

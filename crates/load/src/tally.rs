@@ -1,0 +1,88 @@
+//! What a driver counts, and what it keeps to show.
+
+use serde::Serialize;
+
+use crate::Failures;
+
+/// Counts of one span: `sent = accepted + failed.total() + censored + in flight`, at any moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Requests handed to the kernel, and attempts to connect that failed.
+    pub sent: u64,
+    /// Responses that passed every check.
+    pub accepted: u64,
+    /// Requests that failed, by reason.
+    pub failed: Failures,
+    /// Requests in flight when their connections were given up: how they would have ended is not known.
+    pub censored: u64,
+    /// Arrivals that were intended and never sent.
+    pub unsent: u64,
+    /// Bodies of accepted responses, transfer coding removed, in bytes.
+    pub body_bytes: u64,
+    /// All bytes received.
+    pub wire_bytes: u64,
+    /// Connections established.
+    pub connects: u64,
+    /// Σ (completion − sending) of accepted requests, in ns.
+    pub service_ns: u64,
+}
+
+impl Tally {
+    /// Adds another span's or thread's counts.
+    pub fn add(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.accepted += other.accepted;
+        self.failed.add(&other.failed);
+        self.censored += other.censored;
+        self.unsent += other.unsent;
+        self.body_bytes += other.body_bytes;
+        self.wire_bytes += other.wire_bytes;
+        self.connects += other.connects;
+        self.service_ns += other.service_ns;
+    }
+
+    /// Requests that ended, and how many are still under way if everything was counted once.
+    #[must_use]
+    pub fn in_flight(&self) -> Option<u64> {
+        self.sent.checked_sub(self.accepted + self.failed.total() + self.censored)
+    }
+}
+
+/// The first accepted response: proof of what the target really answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Evidence {
+    /// Status code.
+    pub status: u16,
+    /// Body length after transfer decoding.
+    pub body_bytes: u64,
+    /// The body's xxh3-64 (seed 0), 16 hexadecimal digits.
+    pub body_xxh3: String,
+    /// The whole response as it came, interim responses, framing and trailers included, in bytes.
+    pub wire_bytes: u64,
+    /// Status line and header fields; bytes that are not UTF-8 replaced.
+    pub head: String,
+}
+
+/// What a driver keeps to show: one response, one failure.
+#[derive(Clone, Debug, Default)]
+pub struct Exhibits {
+    /// The first accepted response, or the first complete one as long as none was accepted.
+    pub evidence: Option<Evidence>,
+    /// Whether `evidence` was accepted.
+    pub accepted: bool,
+    /// The first failure in words.
+    pub failure: Option<String>,
+}
+
+impl Exhibits {
+    /// Takes over from another thread what is missing here.
+    pub fn merge(&mut self, other: Self) {
+        if !self.accepted && other.evidence.is_some() && (other.accepted || self.evidence.is_none()) {
+            self.evidence = other.evidence;
+            self.accepted = other.accepted;
+        }
+        if self.failure.is_none() {
+            self.failure = other.failure;
+        }
+    }
+}
