@@ -74,7 +74,6 @@ impl Buffers {
         unsafe { std::slice::from_raw_parts(self.memory.at.as_ptr().add(buffer as usize * BUFFER_BYTES), count) }
     }
 
-    #[expect(clippy::cast_ptr_alignment, reason = "a mapping starts at a page")]
     fn first_entry(&self) -> *mut BufRingEntry {
         self.entries.at.as_ptr().cast()
     }

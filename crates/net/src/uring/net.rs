@@ -212,12 +212,10 @@ impl UringNet {
                 return;
             }
             link.ending = true;
-            let end = if link.connecting {
-                opcode::AsyncCancel::new(Operation::Connect(conn).pack()).build()
-            } else {
-                // Wakes both directions; the operations then complete by themselves.
-                opcode::Shutdown::new(raw, libc::SHUT_RDWR).build()
-            };
+            // Not a shutdown: the kernel looks its descriptor up later, on another thread, when this one may have been
+            // closed and given to the next connection. A cancel is done while it is submitted.
+            let all = types::CancelBuilder::fd(raw).all();
+            let end = opcode::AsyncCancel2::new(all).build();
             return self.push(end, Operation::Unattended);
         }
         link.fd = -1;
