@@ -1,0 +1,244 @@
+"""From a race's raw rounds to its verdict. A pure function: the same race gives the same verdict, byte for byte."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from photofinish.contest.plan import Entry, Plan
+from photofinish.contest.suite import Cell
+from photofinish.store.records import Race, Round
+from photofinish.verdict.effects import Floats
+from photofinish.verdict.equivalence import base_delta
+from photofinish.verdict.estimates import median_interval, share_of_reference
+from photofinish.verdict.floor import allowed_rejections, noise_floor
+from photofinish.verdict.model import (
+    CellVerdict,
+    EntryInfo,
+    Estimate,
+    MetricVerdict,
+    PairVerdict,
+    RaceVerdict,
+    TwinVerdict,
+    VoidCount,
+)
+from photofinish.verdict.notes import note
+from photofinish.verdict.pairs import Compared, Rules, compared, pair_verdicts, top_set, twin_verdict, twins_of
+from photofinish.verdict.readings import Readings, metrics_of, read
+from photofinish.verdict.stages import Stage, judged_entries, judged_pairs, stage
+
+
+def judge(race: Race) -> RaceVerdict:
+    """Everything that a race came to, from its rounds alone.
+
+    Pairs, intervals and the floor use the rounds and the share of α of the race's stage (``stages.py``); voids are counted
+    over all rounds.
+    """
+    plan = race.run.plan
+    current = stage(race)
+    cells, twins = _cells(plan, current, bootstrap=True)
+    return RaceVerdict(
+        run=race.run.id,
+        created_at=race.run.created_at,
+        version=race.run.version,
+        status=race.run.status,
+        suite=plan.suite.name,
+        title=plan.suite.title,
+        question=plan.suite.question,
+        profile=plan.profile,
+        seed=plan.seed,
+        alpha=plan.alpha,
+        rounds_planned=plan.rounds,
+        rounds_counted=len(current.rounds),
+        duration_s=sum(r.duration_s for r in race.rounds),
+        environment=race.run.environment,
+        entries=tuple(_entry_info(entry, current.rounds) for entry in plan.entries),
+        absent=tuple({"contestant": a.contestant, "code": a.code, "detail": a.detail} for a in plan.absent),
+        cells=cells,
+        voids=_void_counts(race.rounds),
+        twins=twins,
+        decided=_decided(cells),
+    )
+
+
+def headline_is_decided(race: Race) -> bool:
+    """Whether every judged pair of the headline metric is won or tied: ``judge(race).decided`` without the rest."""
+    plan = race.run.plan
+    cells, _ = _cells(plan, stage(race), bootstrap=False)
+    return _decided(cells)
+
+
+def _decided(cells: Iterable[CellVerdict]) -> bool:
+    pairs = [pair for cell in cells for metric in cell.metrics if metric.headline for pair in metric.pairs]
+    return bool(pairs) and all(pair.outcome in {"a-wins", "b-wins", "tie"} for pair in pairs)
+
+
+def _cells(plan: Plan, current: Stage, *, bootstrap: bool) -> tuple[tuple[CellVerdict, ...], tuple[TwinVerdict, ...]]:
+    """Twins first, over the whole race: whether it is noise-limited decides about every pair."""
+    base = base_delta(alternating=plan.suite.alternating)
+    level = plan.alpha * current.share
+    gathered = [
+        (cell, [read(plan, current.rounds, cell, metric) for metric in metrics_of(plan, cell)]) for cell in plan.cells
+    ]
+    controls = {
+        (cell.id, readings.metric.name): [compared(readings, a, b, level) for a, b in twins_of(plan)]
+        for cell, of_cell in gathered
+        for readings in of_cell
+    }
+    rules = Rules(plan.alpha, current.share, base, base, noise_limited=False, seed=plan.seed)
+    twins = tuple(
+        twin_verdict(cell.id, readings.metric.name, control, rules)
+        for cell, of_cell in gathered
+        for readings in of_cell
+        if readings.metric.judged
+        for control in controls[cell.id, readings.metric.name]
+    )
+    tested = sum(twin.p is not None for twin in twins)
+    noisy = level > 0 and sum(twin.rejected for twin in twins) > allowed_rejections(tested, level)
+    floors = _floors(plan, gathered, controls)
+    cells = tuple(
+        CellVerdict(
+            cell=cell.id,
+            title=cell.title,
+            metrics=tuple(
+                _metric_verdict(
+                    plan,
+                    readings,
+                    floors[cell.id, readings.metric.name],
+                    Rules(
+                        plan.alpha,
+                        current.share,
+                        base,
+                        max(base, floors[cell.id, readings.metric.name] or 0.0),
+                        noise_limited=noisy and readings.metric.judged,
+                        seed=plan.seed,
+                    ),
+                    bootstrap=bootstrap and readings.metric.headline,
+                )
+                for readings in of_cell
+            ),
+        )
+        for cell, of_cell in gathered
+    )
+    return cells, twins
+
+
+def _floors(
+    plan: Plan,
+    gathered: list[tuple[Cell, list[Readings]]],
+    controls: dict[tuple[str, str], list[Compared]],
+) -> dict[tuple[str, str], float | None]:
+    """Floor of each cell and metric: from the metric's twins on all cells if they are enough, else on this cell."""
+    floors: dict[tuple[str, str], float | None] = {}
+    for cell, of_cell in gathered:
+        for readings in of_cell:
+            name = readings.metric.name
+            everywhere = [control for other in plan.cells for control in controls.get((other.id, name), [])]
+            floors[cell.id, name] = noise_floor(
+                _differences(controls[cell.id, name]), everywhere=_differences(everywhere)
+            )
+    return floors
+
+
+def _differences(controls: list[Compared]) -> list[Floats]:
+    return [control.differences for control in controls if control.differences is not None]
+
+
+def _metric_verdict(
+    plan: Plan, readings: Readings, floor: float | None, rules: Rules, *, bootstrap: bool
+) -> MetricVerdict:
+    metric = readings.metric
+    estimates = _estimates(plan, readings, rules.level or rules.alpha)
+    pairs: tuple[PairVerdict, ...] = ()
+    top: tuple[str, ...] = ()
+    text = None
+    if metric.judged:
+        pairs = pair_verdicts(readings, judged_pairs(plan), rules, bootstrap=bootstrap)
+        top = top_set(judged_entries(plan), pairs, {e.entry for e in estimates if e.value is not None})
+        spreads = [
+            found.spread
+            for pair in pairs
+            if pair.a in top and pair.b in top
+            and (found := compared(readings, pair.a, pair.b, rules.level).effect) is not None
+            and found.spread is not None
+        ]  # fmt: skip
+        text = note(pairs, spreads, top, rules)
+    return MetricVerdict(
+        metric=metric.name,
+        title=metric.title,
+        unit=metric.unit,
+        better=metric.better,
+        headline=metric.headline,
+        judged=metric.judged,
+        digits=metric.digits,
+        floor=floor,
+        delta=rules.delta,
+        noise_limited=rules.noise_limited,
+        top_set=top,
+        estimates=estimates,
+        pairs=pairs,
+        note=text,
+    )
+
+
+def _estimates(plan: Plan, readings: Readings, level: float) -> tuple[Estimate, ...]:
+    medians = {entry.id: median_interval(readings.figures(entry.id), level) for entry in plan.entries}
+    reference = next((medians[entry.id] for entry in plan.entries if entry.is_reference), None)
+    estimates = []
+    for entry in plan.entries:
+        median = medians[entry.id]
+        estimates.append(
+            Estimate(
+                entry=entry.id,
+                value=median.value if median else None,
+                low=median.low if median else None,
+                high=median.high if median else None,
+                attained=median.attained if median else None,
+                rounds=median.rounds if median else 0,
+                share_of_reference=share_of_reference(
+                    median.value if median else None, reference.value if reference else None, readings.metric.better
+                ),
+                labels=readings.labels[entry.id],
+                voids=dict(sorted(readings.voids[entry.id].items())),
+            )
+        )
+    return tuple(estimates)
+
+
+def _entry_info(entry: Entry, rounds: tuple[Round, ...]) -> EntryInfo:
+    counted = [t for r in rounds for t in r.trials if t.entry == entry.id and t.void is None]
+    manifest = entry.manifest
+    facts = counted[0].evidence.get("facts") if counted else None
+    return EntryInfo(
+        entry=entry.id,
+        contestant=entry.contestant,
+        title=entry.title,
+        language=manifest.language,
+        version=manifest.version,
+        tuning=manifest.tuning,
+        twin_of=entry.twin_of,
+        is_reference=entry.is_reference,
+        evidence={k: v for k, v in counted[0].evidence.items() if k != "facts"} if counted else {},
+        facts=facts if isinstance(facts, dict) else {},
+    )
+
+
+def _void_counts(rounds: tuple[Round, ...]) -> tuple[VoidCount, ...]:
+    """Void rounds, void trials and void figures, each with one example; windows count only within their trial."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    examples: dict[tuple[str, str, str], str] = {}
+    for one_round in rounds:
+        if one_round.void is not None:
+            key = ("", "", one_round.void.code)
+            counts[key] += 1
+            examples.setdefault(key, one_round.void.detail)
+            continue
+        for trial in one_round.trials:
+            found = [(trial.void.code, trial.void.detail)] if trial.void is not None else []
+            if not found:
+                found = [(code, f"figure {name}") for name, code in sorted(trial.voided_figures.items())]
+            for code, detail in found:
+                counts[trial.entry, trial.cell, code] += 1
+                examples.setdefault((trial.entry, trial.cell, code), detail)
+    return tuple(
+        VoidCount(entry=key[0] or None, cell=key[1] or None, code=key[2], count=count, example=examples[key])
+        for key, count in sorted(counts.items())
+    )
