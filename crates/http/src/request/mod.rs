@@ -1,0 +1,178 @@
+//! Requests as a server reads them: heads are parsed, bodies are skipped, whatever way the bytes are cut.
+
+mod body;
+mod head;
+
+use memchr::memmem;
+
+use body::Body;
+pub use head::{Method, Request, Version};
+
+/// The longest head, request line and final empty line included.
+pub const MOST_HEAD_BYTES: usize = 16 * 1024;
+const HEAD_END: &[u8] = b"\r\n\r\n";
+
+/// Why a request can't be answered as asked. The connection is of no further use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// Not HTTP/1.x by RFC 9112.
+    #[error("malformed request: {0}")]
+    Malformed(&'static str),
+    /// Longer than [`MOST_HEAD_BYTES`].
+    #[error("the head of the request is longer than {MOST_HEAD_BYTES} bytes: send fewer or shorter fields")]
+    HeadTooLong,
+    /// A major version other than 1.
+    #[error("only HTTP/1.0 and HTTP/1.1 are spoken here")]
+    Version,
+    /// A transfer coding other than `chunked`.
+    #[error("the only transfer coding understood is `chunked`")]
+    TransferCoding,
+}
+
+impl RequestError {
+    /// The status code that tells the client.
+    #[must_use]
+    pub const fn status(self) -> u16 {
+        match self {
+            Self::Malformed(_) => 400,
+            Self::HeadTooLong => 431,
+            Self::TransferCoding => 501,
+            Self::Version => 505,
+        }
+    }
+}
+
+/// Whether the caller wants the rest of the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on with the next request.
+    Continue,
+    /// The connection ends: what follows is not looked at.
+    Stop,
+}
+
+/// The state of one connection between two reads. Allocates only for a head that arrives in pieces.
+#[derive(Debug, Default)]
+pub struct RequestParser {
+    /// The begin of a head whose end has not arrived; never contains `HEAD_END`.
+    partial: Vec<u8>,
+    body: Body,
+    stopped: bool,
+}
+
+impl RequestParser {
+    /// Forgets everything, for the next connection; keeps the memory.
+    pub fn reset(&mut self) {
+        self.partial.clear();
+        self.body = Body::None;
+        self.stopped = false;
+    }
+
+    /// Reads `data`, calling `on_request` for each head that is complete. After an error, or once `on_request` has
+    /// returned [`Flow::Stop`], later data is ignored.
+    #[inline]
+    pub fn feed(
+        &mut self,
+        mut data: &[u8],
+        mut on_request: impl FnMut(&Request<'_>) -> Flow,
+    ) -> Result<(), RequestError> {
+        while !data.is_empty() && !self.stopped {
+            if self.body != Body::None {
+                data = self.stop_on_error(|parser| parser.body.skip(data))?;
+                continue;
+            }
+            if !self.partial.is_empty() {
+                data = self.stop_on_error(|parser| parser.complete_partial(data, &mut on_request))?;
+                continue;
+            }
+            // RFC 9112, 2.2: empty lines before a request are ignored.
+            if data[0] == b'\r' || data[0] == b'\n' {
+                if let Some(rest) = data.strip_prefix(b"\r\n") {
+                    data = rest;
+                    continue;
+                }
+                if data != b"\r" {
+                    self.stopped = true;
+                    return Err(RequestError::Malformed("a line that does not end in CRLF"));
+                }
+            }
+            let Some(end) = find_head_end(data) else {
+                self.partial.extend_from_slice(data);
+                return self.stop_on_error(|parser| check_partial(&parser.partial));
+            };
+            let (head, rest) = data.split_at(end);
+            self.stop_on_error(|parser| parser.take(head, &mut on_request))?;
+            data = rest;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn stop_on_error<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T, RequestError>) -> Result<T, RequestError> {
+        let outcome = step(self);
+        self.stopped |= outcome.is_err();
+        outcome
+    }
+
+    #[inline]
+    fn take(&mut self, head: &[u8], on_request: &mut impl FnMut(&Request<'_>) -> Flow) -> Result<(), RequestError> {
+        if head.len() > MOST_HEAD_BYTES {
+            return Err(RequestError::HeadTooLong);
+        }
+        let (request, body) = head::parse(head)?;
+        self.body = body;
+        self.stopped = on_request(&request) == Flow::Stop;
+        Ok(())
+    }
+
+    /// Adds to a head that began in an earlier read; returns what of `data` lies behind it.
+    #[cold]
+    fn complete_partial<'d>(
+        &mut self,
+        data: &'d [u8],
+        on_request: &mut impl FnMut(&Request<'_>) -> Flow,
+    ) -> Result<&'d [u8], RequestError> {
+        let before = self.partial.len();
+        // A lone CR before the first request turns out to be an empty line.
+        if self.partial == b"\r" {
+            self.partial.clear();
+            return data.strip_prefix(b"\n").ok_or(RequestError::Malformed("a line that does not end in CRLF"));
+        }
+        let added = data.len().min(MOST_HEAD_BYTES + 1 - before.min(MOST_HEAD_BYTES));
+        self.partial.extend_from_slice(&data[..added]);
+        let from = before.saturating_sub(HEAD_END.len() - 1);
+        let Some(found) = find_head_end(&self.partial[from..]) else {
+            check_partial(&self.partial)?;
+            return Ok(&data[added..]);
+        };
+        let mut head = std::mem::take(&mut self.partial);
+        head.truncate(from + found);
+        let rest = &data[head.len() - before..];
+        let outcome = self.take(&head, on_request);
+        head.clear();
+        self.partial = head;
+        outcome.map(|()| rest)
+    }
+}
+
+/// One past the empty line that ends a head.
+#[inline]
+fn find_head_end(data: &[u8]) -> Option<usize> {
+    // The usual case: the read holds exactly one request.
+    if data.len() < 512 && data.ends_with(HEAD_END) && memmem::find(&data[..data.len() - 1], HEAD_END).is_none() {
+        return Some(data.len());
+    }
+    memmem::find(data, HEAD_END).map(|at| at + HEAD_END.len())
+}
+
+/// Refuses what can't become a head, so that nobody waits for an end that does not come.
+fn check_partial(partial: &[u8]) -> Result<(), RequestError> {
+    if partial.len() > MOST_HEAD_BYTES {
+        return Err(RequestError::HeadTooLong);
+    }
+    let bare = memchr::memchr_iter(b'\n', partial).any(|at| at == 0 || partial[at - 1] != b'\r');
+    if bare { Err(RequestError::Malformed("a line that does not end in CRLF")) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests;
