@@ -1,2 +1,35 @@
 //! The one native binary of Photofinish.
-fn main() {}
+
+mod cpus;
+mod fault;
+mod keep;
+mod proctable;
+mod signals;
+mod visit;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Photofinish's native engine: load generator, reference server, and the laboratory's hands.
+#[derive(Parser)]
+#[command(name = "photofinish-engine", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Visit many resident targets in short windows, as a document on standard input says
+    Visit(visit::Args),
+    /// Run one program so that nothing of it can outlive the caller
+    Keep(keep::Args),
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Visit(args) => visit::run(args),
+        Command::Keep(args) => keep::run(args),
+    }
+}

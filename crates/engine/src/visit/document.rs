@@ -1,0 +1,300 @@
+//! What the laboratory asks for: `photofinish.visit/1`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use photofinish_load::request::RequestError;
+use photofinish_load::{Checker, Expect, Request, Schedule, Spread, StatusRule};
+use photofinish_net::Backend;
+use serde::Deserialize;
+
+pub const SCHEMA: &str = "photofinish.visit/1";
+
+/// Why a document can't be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    #[error("the document on standard input is not valid: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error(
+        "the document's schema is `{0}`, this engine knows `{SCHEMA}`: use an engine and a laboratory of one version"
+    )]
+    Schema(String),
+    #[error("threads is {0}: this engine visits with one thread; set threads to 1")]
+    Threads(u32),
+    #[error("backend is `{0}`: use auto, io_uring or epoll")]
+    Backend(String),
+    #[error("{0} must be at least 1")]
+    Zero(&'static str),
+    #[error("load.rate is {0}: use a number of requests a second above 0")]
+    Rate(f64),
+    #[error("expect.body_xxh3 is `{0}`: use 16 hexadecimal digits or null")]
+    Hash(String),
+    #[error("phase `{phase}`, cycle {cycle}: there is no target {target}, the last one is {last}")]
+    Target { phase: String, cycle: usize, target: usize, last: usize },
+    #[error("there are no targets: name at least one")]
+    NoTargets,
+    #[error(transparent)]
+    Request(#[from] RequestError),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    #[serde(rename = "schema")]
+    _schema: String,
+    pub deadline_ms: u64,
+    #[serde(default = "auto")]
+    backend: String,
+    #[serde(default = "one")]
+    threads: u32,
+    #[serde(default)]
+    pub cpus: Vec<usize>,
+    /// `null`: spin if the engine was given a CPU of its own and there is another one.
+    #[serde(default)]
+    spin: Option<bool>,
+    pub window_ms: f64,
+    pub settle_ms: f64,
+    pub drain_ms: f64,
+    pub load: Load,
+    request: RequestPart,
+    expect: ExpectPart,
+    pub targets: Vec<Target>,
+    pub phases: Vec<Phase>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "mode", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Load {
+    Closed {
+        connections: u32,
+    },
+    Open {
+        connections: u32,
+        rate: f64,
+        #[serde(default)]
+        arrivals: Arrivals,
+        #[serde(default)]
+        seed: u64,
+    },
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Arrivals {
+    #[default]
+    Constant,
+    Poisson,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestPart {
+    #[serde(default = "get")]
+    method: String,
+    path: String,
+    #[serde(default)]
+    headers: Vec<(String, String)>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExpectPart {
+    status: u16,
+    #[serde(default)]
+    body_bytes: Option<u64>,
+    #[serde(default)]
+    body_xxh3: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    pub id: String,
+    pub address: SocketAddr,
+    #[serde(default)]
+    pub cpu: Option<CpuSource>,
+}
+
+/// Where the CPU time of a target is read.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum CpuSource {
+    CgroupV1 { path: PathBuf },
+    CgroupV2 { path: PathBuf },
+    Processes { root_pid: i32 },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    pub name: String,
+    pub order: Vec<Vec<usize>>,
+}
+
+impl Phase {
+    /// Whether this phase's windows go into the target lines and histograms.
+    pub fn is_measured(&self) -> bool {
+        self.name == "measure"
+    }
+}
+
+impl Document {
+    pub fn parse(text: &str) -> Result<Self, DocumentError> {
+        // The schema is looked at first, so that a newer document is refused by name, not by its first new field.
+        let value: serde_json::Value = serde_json::from_str(text)?;
+        let schema = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or("missing");
+        if schema != SCHEMA {
+            return Err(DocumentError::Schema(schema.to_owned()));
+        }
+        let document: Self = serde_json::from_str(text)?;
+        document.check()?;
+        Ok(document)
+    }
+
+    fn check(&self) -> Result<(), DocumentError> {
+        if self.threads != 1 {
+            return Err(DocumentError::Threads(self.threads));
+        }
+        if self.backend.parse::<Backend>().is_err() {
+            return Err(DocumentError::Backend(self.backend.clone()));
+        }
+        if self.load.connections() == 0 {
+            return Err(DocumentError::Zero("load.connections"));
+        }
+        for (name, span) in [("deadline_ms", self.deadline_ms as f64), ("window_ms", self.window_ms)] {
+            if !span.is_finite() || span <= 0.0 {
+                return Err(DocumentError::Zero(name));
+            }
+        }
+        if !self.drain_ms.is_finite() || self.drain_ms < 1.0 {
+            return Err(DocumentError::Zero("drain_ms"));
+        }
+        if let Load::Open { rate, .. } = self.load
+            && !(rate.is_finite() && rate > 0.0)
+        {
+            return Err(DocumentError::Rate(rate));
+        }
+        self.expect_hash()?;
+        self.check_order()
+    }
+
+    fn check_order(&self) -> Result<(), DocumentError> {
+        let last = self.targets.len().checked_sub(1).ok_or(DocumentError::NoTargets)?;
+        for phase in &self.phases {
+            for (cycle, order) in phase.order.iter().enumerate() {
+                if let Some(&target) = order.iter().find(|&&target| target > last) {
+                    return Err(DocumentError::Target { phase: phase.name.clone(), cycle, target, last });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn expect_hash(&self) -> Result<Option<u64>, DocumentError> {
+        let Some(text) = &self.expect.body_xxh3 else { return Ok(None) };
+        match u64::from_str_radix(text, 16) {
+            Ok(hash) if text.len() == 16 => Ok(Some(hash)),
+            _ => Err(DocumentError::Hash(text.clone())),
+        }
+    }
+
+    pub fn backend(&self) -> Backend {
+        self.backend.parse().unwrap_or_default()
+    }
+
+    pub fn connections_in_all(&self) -> usize {
+        self.load.connections() as usize * self.targets.len()
+    }
+
+    /// Spinning spares the target the cost of waking the engine, which the kernel would charge to the target; on a CPU
+    /// that both share it would take the target's time instead.
+    pub fn spins(&self) -> bool {
+        self.spin.unwrap_or(!self.cpus.is_empty() && crate::cpus::online() > 1)
+    }
+
+    /// A checker that knows nothing yet: each target has its own.
+    pub fn checker(&self) -> Result<Checker, DocumentError> {
+        Ok(Checker::new(Expect {
+            status: StatusRule::Exactly(self.expect.status),
+            body_bytes: self.expect.body_bytes,
+            body_xxh3: self.expect_hash()?,
+            same_body: true,
+        }))
+    }
+
+    pub fn request_for(&self, target: &Target) -> Result<Request, DocumentError> {
+        let part = &self.request;
+        Ok(Request::build(&part.method, &target.address.to_string(), &part.path, &part.headers)?)
+    }
+
+    /// The open loop's schedule, if it is one; each target gets its own random sequence.
+    pub fn schedule(&self, target: usize) -> Option<Schedule> {
+        match self.load {
+            Load::Closed { .. } => None,
+            Load::Open { rate, arrivals, seed, .. } => {
+                let spread = match arrivals {
+                    Arrivals::Constant => Spread::Constant,
+                    Arrivals::Poisson => Spread::Poisson,
+                };
+                Some(Schedule::new(spread, rate, seed.wrapping_add(target as u64), 0, 1))
+            }
+        }
+    }
+}
+
+impl Load {
+    pub const fn connections(&self) -> u32 {
+        match self {
+            Self::Closed { connections } | Self::Open { connections, .. } => *connections,
+        }
+    }
+}
+
+fn auto() -> String {
+    "auto".to_owned()
+}
+
+fn get() -> String {
+    "GET".to_owned()
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"{"schema":"photofinish.visit/1","deadline_ms":1000,"backend":"auto","threads":1,"cpus":[0],
+        "window_ms":15,"settle_ms":2,"drain_ms":250,"load":{"mode":"open","connections":5,"rate":100,"arrivals":"poisson",
+        "seed":1},"request":{"method":"GET","path":"/","headers":[["Accept","*/*"]]},
+        "expect":{"status":200,"body_bytes":12,"body_xxh3":"0123456789abcdef"},
+        "targets":[{"id":"a","address":"127.0.0.1:1","cpu":{"kind":"cgroup-v1","path":"/x"}},
+        {"id":"b","address":"127.0.0.1:2","cpu":{"kind":"processes","root_pid":1}}],
+        "phases":[{"name":"measure","order":[[0,1],[1,0]]}]}"#;
+
+    #[test]
+    fn a_good_document_is_understood() {
+        let document = Document::parse(GOOD).unwrap();
+        assert_eq!(document.connections_in_all(), 10);
+        assert!(document.schedule(0).is_some() && document.phases[0].is_measured());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (from, to, wanted) in [
+            ("visit/1", "visit/2", "schema is `photofinish.visit/2`"),
+            ("\"threads\":1", "\"threads\":2", "threads is 2"),
+            ("[1,0]", "[1,2]", "no target 2"),
+            ("0123456789abcdef", "xyz", "16 hexadecimal"),
+            ("\"rate\":100", "\"rate\":0", "load.rate"),
+            ("\"auto\"", "\"kqueue\"", "kqueue"),
+            ("\"settle_ms\"", "\"settel_ms\"", "settel_ms"),
+            ("\"connections\":5", "\"connections\":0", "load.connections"),
+        ] {
+            let error = Document::parse(&GOOD.replace(from, to)).unwrap_err().to_string();
+            assert!(error.contains(wanted), "{error}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The events of the loop, handed to the target that they belong to.
+
+use std::io::Write;
+
+use photofinish_net::{Closed, Conn, Handler, Net};
+
+use super::Tour;
+
+impl<W: Write> Handler for Tour<'_, W> {
+    fn started<N: Net>(&mut self, net: &mut N) {
+        self.visit_next(net);
+        self.set_timer(net);
+    }
+
+    fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn) {
+        net.close(conn, false);
+    }
+
+    fn connected<N: Net>(&mut self, net: &mut N, conn: Conn) {
+        let (stop, link) = self.routes.of(conn);
+        self.stops[stop].driver.connected(net, link);
+    }
+
+    fn received<N: Net>(&mut self, net: &mut N, conn: Conn, data: &[u8]) {
+        let (stop, link) = self.routes.of(conn);
+        self.stops[stop].driver.received(net, &mut self.routes, link, data);
+    }
+
+    fn flushed<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+
+    fn closed<N: Net>(&mut self, net: &mut N, conn: Conn, why: Closed) {
+        let (stop, link) = self.routes.of(conn);
+        self.stops[stop].driver.closed(net, &mut self.routes, link, &why);
+    }
+
+    fn timer<N: Net>(&mut self, net: &mut N) {
+        self.timer = None;
+        if let Some(stop) = self.stops.get_mut(self.window.target) {
+            stop.driver.pump(net);
+        }
+    }
+
+    fn turn_ended<N: Net>(&mut self, net: &mut N) {
+        self.step(net);
+        self.set_timer(net);
+    }
+}

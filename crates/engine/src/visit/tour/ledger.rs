@@ -1,0 +1,154 @@
+//! What is kept of each target over the windows, and how it is written down.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use photofinish_load::latency;
+use photofinish_load::{Failures, Latencies};
+use photofinish_net::{Nanos, Stats};
+use serde::Serialize;
+
+use super::Tour;
+use crate::visit::cpu::own_thread_ns;
+use crate::visit::document::Load;
+use crate::visit::output::{CycleLine, EndLine, TargetLine, Window};
+
+/// Sums over the phase `measure`, and the last edge of any phase.
+#[derive(Default)]
+pub(super) struct Ledger {
+    last_edge: Option<(Nanos, Option<u64>)>,
+    first_cpu_ns: Option<u64>,
+    last_cpu_ns: Option<u64>,
+    requests: u64,
+    settle_requests: u64,
+    sent: u64,
+    failed: Failures,
+    censored: u64,
+    unsent: u64,
+    connects: u64,
+    wall_ns: u64,
+    engine_cpu_ns: u64,
+    engine_busy_ns: u64,
+}
+
+impl Ledger {
+    /// Notes that a visit begins; gives CPU and wall time since the last edge.
+    pub(super) fn rest_until(&mut self, at: Nanos, cpu_ns: Option<u64>, measured: bool) -> (Option<u64>, Option<u64>) {
+        if measured && self.first_cpu_ns.is_none() {
+            self.first_cpu_ns = cpu_ns;
+        }
+        let Some((last_at, last_cpu)) = self.last_edge else { return (None, None) };
+        let cpu = cpu_ns.zip(last_cpu).map(|(now, then)| now.saturating_sub(then));
+        (cpu, Some(at.since(last_at).0))
+    }
+
+    pub(super) const fn settled(&mut self, requests: u64, measured: bool) {
+        if measured {
+            self.settle_requests += requests;
+        }
+    }
+
+    /// Notes that a visit ended at this edge.
+    pub(super) fn visited(&mut self, window: &Window, at: Nanos, cpu_ns: Option<u64>, measured: bool) {
+        self.last_edge = Some((at, cpu_ns));
+        if !measured {
+            return;
+        }
+        self.last_cpu_ns = cpu_ns;
+        self.requests += window.requests;
+        self.sent += window.sent;
+        self.failed.add(&window.failed);
+        self.censored += window.censored;
+        self.unsent += window.unsent;
+        self.connects += window.connects;
+        self.wall_ns += window.wall_ns;
+        self.engine_cpu_ns += window.engine_cpu_ns;
+        self.engine_busy_ns += window.engine_busy_ns;
+    }
+}
+
+impl<W: Write> Tour<'_, W> {
+    pub(super) fn write_cycle(&mut self, complete: bool) {
+        let now = self.interference.read();
+        let disturbed = now.since(self.disturbed);
+        self.disturbed = now;
+        let windows = std::mem::take(&mut self.windows);
+        let line = CycleLine {
+            event: "cycle",
+            phase: &self.document.phases[self.phase].name,
+            cycle: self.cycle,
+            complete,
+            steal_ns: disturbed.steal_ns,
+            pressure_ns: disturbed.pressure_ns,
+            windows: &windows,
+        };
+        if write_line(&mut self.out, &line).is_err() {
+            self.aborted = Some("parent-gone");
+        }
+        self.windows = windows;
+        self.windows.clear();
+    }
+
+    /// Writes the target lines and the end line as far as anyone reads them; gives the output back.
+    pub fn finish(mut self, stats: &Stats, wall: Nanos) -> W {
+        let mut send_lag = Latencies::new(true).send_lag;
+        for (index, stop) in self.stops.iter().enumerate() {
+            send_lag.add(&stop.driver.latencies.send_lag).unwrap_or_default();
+            let ledger = &stop.ledger;
+            let cpu = ledger.last_cpu_ns.zip(ledger.first_cpu_ns);
+            let line = TargetLine {
+                event: "target",
+                target: index,
+                id: &self.document.targets[index].id,
+                requests: ledger.requests,
+                sent: ledger.sent,
+                failed: ledger.failed,
+                censored: ledger.censored,
+                unsent: ledger.unsent,
+                connects: ledger.connects,
+                cpu_total_ns: cpu.map(|(last, first)| last.saturating_sub(first)),
+                requests_total: ledger.requests + ledger.settle_requests,
+                evidence: stop.driver.exhibits.evidence.as_ref(),
+                failure_example: stop.driver.exhibits.failure.as_deref(),
+                histograms: encoded(&stop.driver.latencies, matches!(self.document.load, Load::Open { .. })),
+            };
+            if write_line(&mut self.out, &line).is_err() {
+                return self.out;
+            }
+        }
+        let sum = |field: fn(&Ledger) -> u64| self.stops.iter().map(|stop| field(&stop.ledger)).sum();
+        let line = EndLine {
+            event: "end",
+            backend: stats.backend,
+            engine_cpu_ns: own_thread_ns(),
+            engine_wall_ns: wall.0,
+            window_wall_ns: sum(|ledger| ledger.wall_ns),
+            window_engine_cpu_ns: sum(|ledger| ledger.engine_cpu_ns),
+            window_engine_busy_ns: sum(|ledger| ledger.engine_busy_ns),
+            send_lag_p99_ns: (!send_lag.is_empty()).then(|| send_lag.value_at_quantile(0.99)),
+            spin: self.document.spins(),
+            aborted: self.aborted,
+        };
+        // A reader that is gone needs no end line.
+        let _ = write_line(&mut self.out, &line);
+        self.out
+    }
+}
+
+fn encoded(latencies: &Latencies, open: bool) -> BTreeMap<&'static str, String> {
+    let mut histograms = BTreeMap::from([
+        ("response_ns", latency::encode(&latencies.response)),
+        ("service_ns", latency::encode(latencies.service())),
+    ]);
+    if open {
+        histograms.insert("lag_ns", latency::encode(&latencies.lag));
+    }
+    histograms
+}
+
+fn write_line<W: Write>(out: &mut W, line: &impl Serialize) -> std::io::Result<()> {
+    let mut text = serde_json::to_vec(line)?;
+    text.push(b'\n');
+    out.write_all(&text)?;
+    out.flush()
+}
