@@ -88,6 +88,25 @@ def footprint(pids: Iterable[int], proc: Path = PROC) -> Footprint:
     return Footprint(processes, threads, peak, proportional, switches)
 
 
+def cpu_ns(root: int, cpuacct: str | None, cgroup_v2: str | None, proc: Path = PROC) -> int:
+    """CPU that a contestant has used, from the most exact source there is; 0 if it is gone."""
+    try:
+        if cpuacct is not None:
+            return int(Path(cpuacct, "cpuacct.usage").read_text(encoding="ascii"))
+        if cgroup_v2 is not None:
+            return int(_fields(Path(cgroup_v2, "cpu.stat"), " ")["usage_usec"]) * 1000
+    except (OSError, ValueError, KeyError):
+        pass
+    total = 0
+    for pid in tree(root, proc):
+        for name in _names(proc / str(pid) / "task"):
+            try:
+                total += int((proc / str(pid) / "task" / name / "schedstat").read_text(encoding="ascii").split()[0])
+            except (OSError, IndexError, ValueError):
+                continue
+    return total
+
+
 def available_bytes(proc: Path = PROC) -> tuple[int, int]:
     """Memory that can still be had without swapping, and all there is."""
     fields = _fields(proc / "meminfo")
@@ -105,9 +124,9 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-def _fields(path: Path) -> dict[str, str]:
+def _fields(path: Path, separator: str = ":") -> dict[str, str]:
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return {}
-    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    return {key: value.strip() for key, _, value in (line.partition(separator) for line in lines)}
