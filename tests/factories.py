@@ -209,7 +209,7 @@ def round_of(
 ) -> Round:
     """A round of fresh processes: each entry's true cost shifts by 0.5 % (sd), and the machine's drifts for all alike."""
     drift = chance.gauss(1, 0.03)
-    trials = []
+    trials: list[Trial] = []
     for slot, one in enumerate(decided.entries):
         cost_us = costs_us[one.contestant] * drift * chance.gauss(1, 0.005)
         trials.extend(trial(one.id, cell.id, cost_us, chance, slot=slot, cycles=cycles) for cell in decided.cells)
