@@ -1,0 +1,1 @@
+"""Plots as inline SVG: plain functions from figures to markup, without scripts."""
