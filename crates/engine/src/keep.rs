@@ -1,6 +1,6 @@
 //! `keep`: one program that can't outlive whoever asked for it (`docs/engine-protocol.md`).
 
-mod cgroup;
+pub mod cgroup;
 mod child;
 mod family;
 mod watch;

@@ -3,6 +3,9 @@
 mod cpus;
 mod fault;
 mod keep;
+mod limit;
+mod origin;
+mod probe;
 mod proctable;
 mod signals;
 mod visit;
@@ -23,6 +26,12 @@ struct Cli {
 enum Command {
     /// Visit many resident targets in short windows, as a document on standard input says
     Visit(visit::Args),
+    /// Serve every route that the suites need
+    Origin(origin::Args),
+    /// Answer every request with the same bytes: the reference line of a server race
+    Limit(limit::Args),
+    /// Say as JSON what this kernel can do
+    Probe(probe::Args),
     /// Run one program so that nothing of it can outlive the caller
     Keep(keep::Args),
 }
@@ -30,6 +39,9 @@ enum Command {
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Visit(args) => visit::run(args),
+        Command::Origin(args) => origin::run(args),
+        Command::Limit(args) => limit::run(args),
+        Command::Probe(args) => probe::run(args),
         Command::Keep(args) => keep::run(args),
     }
 }

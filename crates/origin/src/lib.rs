@@ -1,1 +1,17 @@
-//! origin
+//! The two servers of the engine: `origin`, which has every route that the suites need, and `limit`, the least program
+//! that can answer at all.
+//!
+//! Both run one loop a worker, each with a listener of its own on the shared address. Neither sends `Date` nor
+//! `Server`: responses are the same bytes every time, so that both ends can compare them.
+
+mod handicap;
+mod limit;
+mod origin;
+mod response;
+mod route;
+mod serve;
+
+pub use handicap::Handicap;
+pub use limit::Limit;
+pub use origin::Origin;
+pub use serve::{ServeError, Settings, Which, serve};

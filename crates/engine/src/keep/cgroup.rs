@@ -103,11 +103,13 @@ fn first_possible(places: &[PathBuf], name: &str) -> Result<Option<PathBuf>, Cgr
     Ok(None)
 }
 
-fn mount_of_v2(mounts: &str) -> Option<PathBuf> {
+/// Where version 2 is mounted, from the text of `/proc/self/mounts`.
+pub fn mount_of_v2(mounts: &str) -> Option<PathBuf> {
     mount_where(mounts, |kind, _| kind == "cgroup2")
 }
 
-fn mount_of_cpuacct(mounts: &str) -> Option<PathBuf> {
+/// Where version 1 `cpuacct` is mounted, from the text of `/proc/self/mounts`.
+pub fn mount_of_cpuacct(mounts: &str) -> Option<PathBuf> {
     mount_where(mounts, |kind, options| kind == "cgroup" && options.split(',').any(|option| option == "cpuacct"))
 }
 

@@ -85,9 +85,8 @@ impl Chunk {
                 let digit = (byte as char).to_digit(16).unwrap_or(0);
                 Self::Size { value: value << 4 | u64::from(digit), digits: digits + 1 }
             }
-            (Self::Size { value, digits: 1.. }, b'\r') => Self::SizeEnd { value },
             (Self::Size { value, digits: 1.. }, b';' | b' ' | b'\t') => Self::Extension { value, line: 0 },
-            (Self::Extension { value, .. }, b'\r') => Self::SizeEnd { value },
+            (Self::Size { value, digits: 1.. } | Self::Extension { value, .. }, b'\r') => Self::SizeEnd { value },
             (Self::Extension { value, line }, _) if byte != b'\n' && line < MOST_SIZE_LINE_BYTES => {
                 Self::Extension { value, line: line + 1 }
             }

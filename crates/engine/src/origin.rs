@@ -1,0 +1,96 @@
+//! `origin`: the reference server. `limit` shares its flags.
+
+use std::net::{IpAddr, SocketAddr};
+use std::process::ExitCode;
+
+use photofinish_net::{Backend, Nanos, NetError, StopSignal};
+use photofinish_origin::{ServeError, Settings, Which, serve};
+
+use crate::cpus::CpuList;
+use crate::fault::Fault;
+
+/// Serve every route that the suites need: `/`, `/test/<size>`, `/info`
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// Address to listen on
+    #[arg(long, default_value = "127.0.0.1")]
+    address: IpAddr,
+    /// Port to listen on; 0 takes a free one and prints it as JSON
+    #[arg(long, default_value_t = 8080)]
+    port: u16,
+    /// Event loops, each a thread of its own
+    #[arg(long, default_value_t = 1)]
+    workers: usize,
+    /// CPUs to pin the workers to, in turn, such as 0,2 or 4-7
+    #[arg(long)]
+    cpus: Option<CpuList>,
+    /// Kernel interface: auto, `io_uring` or epoll
+    #[arg(long, default_value = "auto")]
+    backend: Backend,
+    /// Connections at once, a worker
+    #[arg(long, default_value_t = 16_384)]
+    max_connections: usize,
+    /// Burn this much extra CPU per request: a handicap for calibration races
+    #[arg(long, default_value_t = 0, value_name = "NANOSECONDS")]
+    spend_ns: u64,
+}
+
+/// Serves until SIGTERM or SIGINT.
+pub fn run(args: Args) -> ExitCode {
+    run_as(Which::Origin, args)
+}
+
+/// Serves as `which`.
+pub(crate) fn run_as(which: Which, args: Args) -> ExitCode {
+    let chosen = args.port == 0;
+    let settings = Settings {
+        address: args.address,
+        port: args.port,
+        workers: args.workers,
+        cpus: args.cpus.map_or_else(Vec::new, |list| list.0),
+        backend: args.backend,
+        max_connections: args.max_connections,
+        spend: Nanos(args.spend_ns),
+    };
+    let served = StopSignal::new().map_err(ServeError::from).and_then(|stop| {
+        stop.on_signals(&[libc::SIGTERM, libc::SIGINT])?;
+        serve(which, &settings, &stop, |address| announce(which, address, chosen))
+    });
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fault_of(&error).report(&error),
+    }
+}
+
+const fn name(which: Which) -> &'static str {
+    match which {
+        Which::Origin => "origin",
+        Which::Limit => "limit",
+    }
+}
+
+/// One line on standard output; that nobody reads it is no reason to end.
+fn announce(which: Which, address: SocketAddr, chosen: bool) {
+    use std::io::Write;
+    let line = if chosen {
+        format!("{{\"event\":\"listening\",\"port\":{}}}", address.port())
+    } else {
+        format!("{} listens on http://{address}/", name(which))
+    };
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+const fn fault_of(error: &ServeError) -> Fault {
+    match error {
+        ServeError::InUse { .. }
+        | ServeError::NoWorkers
+        | ServeError::Net(
+            NetError::Pin { .. }
+            | NetError::ConnectionLimit { .. }
+            | NetError::UnknownBackend { .. }
+            | NetError::Listen { .. },
+        ) => Fault::BadInput,
+        ServeError::Net(_) | ServeError::Thread(_) | ServeError::Worker => Fault::Environment,
+    }
+}

@@ -1,0 +1,84 @@
+//! What the servers answer, made beforehand where it can be.
+
+use std::io::Write;
+
+/// The answer to `GET /` that every server of the suite owes, in its shortest form.
+pub(crate) const HELLO: &[u8] =
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello World!";
+pub(crate) const HELLO_BODY: &[u8] = b"Hello World!";
+
+/// What a response says about its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// HTTP/1.1 and staying: nothing needs to be said.
+    Stays,
+    /// HTTP/1.0 and staying: has to be said.
+    StaysSaid,
+    /// The last response.
+    Ends,
+}
+
+impl Fate {
+    const fn field(self) -> &'static str {
+        match self {
+            Self::Stays => "",
+            Self::StaysSaid => "Connection: keep-alive\r\n",
+            Self::Ends => "Connection: close\r\n",
+        }
+    }
+}
+
+/// A response without its body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head<'a> {
+    pub status: u16,
+    pub content_type: &'a str,
+    pub content_length: usize,
+    /// Further fields, each with its CRLF.
+    pub fields: &'a str,
+    pub fate: Fate,
+}
+
+impl Head<'_> {
+    /// Appends the head to `out`, the empty line included.
+    pub fn write(self, out: &mut Vec<u8>) {
+        let Self { status, content_type, content_length, fields, fate } = self;
+        let reason = reason_of(status);
+        let connection = fate.field();
+        // Writing to a Vec can't fail.
+        let _ = write!(
+            out,
+            "HTTP/1.1 {status} {reason}\r\nContent-Type: {content_type}\r\nContent-Length: {content_length}\r\n\
+             {fields}{connection}\r\n"
+        );
+    }
+}
+
+/// The phrase of RFC 9110, section 15, for the codes in use.
+const fn reason_of(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        400 => "Bad Request",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        431 => "Request Header Fields Too Large",
+        501 => "Not Implemented",
+        505 => "HTTP Version Not Supported",
+        _ => "Internal Server Error",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fate, HELLO, HELLO_BODY, Head};
+
+    #[test]
+    fn the_prepared_answer_is_what_the_general_way_would_write() {
+        let mut written = Vec::new();
+        let content_length = HELLO_BODY.len();
+        Head { status: 200, content_type: "text/plain", content_length, fields: "", fate: Fate::Stays }
+            .write(&mut written);
+        written.extend_from_slice(HELLO_BODY);
+        assert_eq!(written, HELLO);
+    }
+}

@@ -1,0 +1,144 @@
+//! Workers, listeners and signals around a handler.
+
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::Arc;
+
+use photofinish_net::{Backend, Handler, Nanos, NetError, Options, StopSignal};
+
+use crate::{Handicap, Limit, Origin};
+
+/// Which of the two servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The reference server.
+    Origin,
+    /// The least server.
+    Limit,
+}
+
+/// What a server is told before it starts.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where to listen.
+    pub address: IpAddr,
+    /// 0 lets the kernel choose.
+    pub port: u16,
+    /// Loops, each a thread with a listener of its own; at least 1.
+    pub workers: usize,
+    /// Worker *i* is pinned to `cpus[i mod n]`; empty pins none.
+    pub cpus: Vec<usize>,
+    /// The kernel interface of the loops.
+    pub backend: Backend,
+    /// Connections at once, a worker.
+    pub max_connections: usize,
+    /// Burnt for each request, on top of what it costs.
+    pub spend: Nanos,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            address: IpAddr::from([127, 0, 0, 1]),
+            port: 0,
+            workers: 1,
+            cpus: Vec::new(),
+            backend: Backend::Auto,
+            max_connections: 16_384,
+            spend: Nanos(0),
+        }
+    }
+}
+
+/// Why a server did not start or did not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Somebody listens there already. Without this check a second server would share the first one's connections.
+    #[error("{address} is in use ({source}): choose another port, or 0 for a free one")]
+    InUse {
+        /// Where.
+        address: SocketAddr,
+        /// The kernel's answer.
+        source: std::io::Error,
+    },
+    /// A server without loops.
+    #[error("workers is 0: use at least 1")]
+    NoWorkers,
+    /// A thread could not be started.
+    #[error("can't start a worker: {0}; check the limit on threads (`ulimit -u`)")]
+    Thread(std::io::Error),
+    /// A worker ended by a panic, whose message went to standard error.
+    #[error("a worker broke down: please report what it said")]
+    Worker,
+    /// A loop failed.
+    #[error(transparent)]
+    Net(#[from] NetError),
+}
+
+/// Serves until `stop` is raised; calls `listening` once, when connections are taken.
+pub fn serve(
+    which: Which,
+    settings: &Settings,
+    stop: &Arc<StopSignal>,
+    listening: impl FnOnce(SocketAddr),
+) -> Result<(), ServeError> {
+    let (address, listeners) = open(settings)?;
+    let handicap = Handicap::new(settings.spend);
+    let mut workers = Vec::with_capacity(listeners.len());
+    for (index, listener) in listeners.into_iter().enumerate() {
+        let options = Options {
+            backend: settings.backend,
+            max_connections: settings.max_connections,
+            cpu: settings.cpus.get(index % settings.cpus.len().max(1)).copied(),
+            account: false,
+            stop: Some(Arc::clone(stop)),
+            ..Options::default()
+        };
+        let others = Arc::clone(stop);
+        let work = move || {
+            let outcome = match which {
+                Which::Origin => work(&options, listener, &mut Origin::new(handicap)),
+                Which::Limit => work(&options, listener, &mut Limit::new(handicap)),
+            };
+            // One worker less would be another server than the one asked for.
+            others.raise();
+            outcome
+        };
+        match std::thread::Builder::new().name(format!("worker-{index}")).spawn(work) {
+            Ok(worker) => workers.push(worker),
+            Err(error) => {
+                stop.raise();
+                return Err(ServeError::Thread(error));
+            }
+        }
+    }
+    listening(address);
+    let mut outcome = Ok(());
+    for worker in workers {
+        let ended = worker.join().unwrap_or(Err(ServeError::Worker));
+        outcome = outcome.and(ended);
+    }
+    outcome
+}
+
+fn work<H: Handler>(options: &Options, listener: TcpListener, handler: &mut H) -> Result<(), ServeError> {
+    photofinish_net::run(options, vec![listener], handler).map(|_| ()).map_err(ServeError::Net)
+}
+
+/// One listener a worker, all on one address.
+fn open(settings: &Settings) -> Result<(SocketAddr, Vec<TcpListener>), ServeError> {
+    if settings.workers == 0 {
+        return Err(ServeError::NoWorkers);
+    }
+    let mut address = SocketAddr::new(settings.address, settings.port);
+    if settings.port != 0 {
+        // A listener without SO_REUSEPORT is refused where any other is; closed again at once.
+        TcpListener::bind(address).map_err(|source| ServeError::InUse { address, source })?;
+    }
+    let mut listeners = Vec::with_capacity(settings.workers);
+    for _ in 0..settings.workers {
+        let listener = photofinish_net::listen(address)?;
+        address = listener.local_addr().map_err(|source| NetError::Listen { address, source })?;
+        listeners.push(listener);
+    }
+    Ok((address, listeners))
+}
