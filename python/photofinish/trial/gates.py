@@ -89,8 +89,8 @@ RATE_HELD = 0.99
 class Bounds:
     """Limits that a suite may set otherwise; shares of one core's time, interference of all cores' time."""
 
-    rest_void: float = 0.05
-    rest_label: float = 0.01
+    rest_void: float = 0.15
+    rest_label: float = 0.02
     foreign: float = 0.10
     steal: float = 0.10
 

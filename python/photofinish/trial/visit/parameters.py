@@ -10,8 +10,8 @@ from photofinish.contest.suite import Cell, Frozen
 from photofinish.errors import InputError
 from photofinish.trial.gates import Bounds
 
-VISIT_OVERHEAD_MS = 1.0
-"""Draining and reading edges, a visit; a guess for planning only."""
+VISIT_OVERHEAD_MS = 6.0
+"""Draining twice and reading edges, a visit; a guess for planning only."""
 
 
 class Request(Frozen):

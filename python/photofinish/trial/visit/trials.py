@@ -132,11 +132,20 @@ def _measured(parameters: VisitParameters, visit: Visit, each: Visited) -> _Meas
         requests=_sum(windows, "requests"),
         wall_ns=wall,
         cpu_share=_sum(windows, "cpu_ns") / (wall * each.cores) if wall else 0.0,
-        engine_busy=_sum(windows, "engine_busy_ns") / wall if wall else 0.0,
+        engine_busy=_engine_busy(visit, windows) / wall if wall else 0.0,
         rest_share=_sum(windows, "rest_cpu_ns") / rest if rest else 0.0,
         offered=sum(offered) if offered else None,
         reconnects=max(0, connects - parameters.load.connections),
     )
+
+
+def _engine_busy(visit: Visit, windows: Sequence[Mapping[str, Any]]) -> int:
+    """The larger of what the engine did in user space and what CPU it used: the kernel works inside its waits.
+
+    An engine that spins uses all CPU there is; then only the first one tells.
+    """
+    busy = _sum(windows, "engine_busy_ns")
+    return busy if visit.end.get("spin") else max(busy, _sum(windows, "engine_cpu_ns"))
 
 
 def _trial(
