@@ -83,8 +83,7 @@ pub fn serve(
 ) -> Result<(), ServeError> {
     let (address, listeners) = open(settings)?;
     let handicap = Handicap::new(settings.spend);
-    let mut workers = Vec::with_capacity(listeners.len());
-    for (index, listener) in listeners.into_iter().enumerate() {
+    let worker = |index: usize, listener: TcpListener| {
         let options = Options {
             backend: settings.backend,
             max_connections: settings.max_connections,
@@ -94,7 +93,7 @@ pub fn serve(
             ..Options::default()
         };
         let others = Arc::clone(stop);
-        let work = move || {
+        move || {
             let outcome = match which {
                 Which::Origin => work(&options, listener, &mut Origin::new(handicap)),
                 Which::Limit => work(&options, listener, &mut Limit::new(handicap)),
@@ -102,9 +101,16 @@ pub fn serve(
             // One worker less would be another server than the one asked for.
             others.raise();
             outcome
-        };
-        match std::thread::Builder::new().name(format!("worker-{index}")).spawn(work) {
-            Ok(worker) => workers.push(worker),
+        }
+    };
+    let mut listeners = listeners.into_iter().enumerate();
+    // A process of one thread spares the kernel an atomic count on each use of a descriptor: the first worker is this
+    // thread.
+    let first = listeners.next().map(|(index, listener)| worker(index, listener));
+    let mut threads = Vec::with_capacity(settings.workers);
+    for (index, listener) in listeners {
+        match std::thread::Builder::new().name(format!("worker-{index}")).spawn(worker(index, listener)) {
+            Ok(thread) => threads.push(thread),
             Err(error) => {
                 stop.raise();
                 return Err(ServeError::Thread(error));
@@ -112,12 +118,8 @@ pub fn serve(
         }
     }
     listening(address);
-    let mut outcome = Ok(());
-    for worker in workers {
-        let ended = worker.join().unwrap_or(Err(ServeError::Worker));
-        outcome = outcome.and(ended);
-    }
-    outcome
+    let outcome = first.map_or(Ok(()), |work| work());
+    threads.into_iter().map(|thread| thread.join().unwrap_or(Err(ServeError::Worker))).fold(outcome, Result::and)
 }
 
 fn work<H: Handler>(options: &Options, listener: TcpListener, handler: &mut H) -> Result<(), ServeError> {
