@@ -1,7 +1,8 @@
 """From a race's raw rounds to its verdict. A pure function: the same race gives the same verdict, byte for byte."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from photofinish.contest.plan import Entry, Plan
 from photofinish.contest.suite import Cell
@@ -50,7 +51,7 @@ def judge(race: Race) -> RaceVerdict:
         rounds_counted=len(current.rounds),
         duration_s=sum(r.duration_s for r in race.rounds),
         environment=race.run.environment,
-        entries=tuple(_entry_info(entry, current.rounds) for entry in plan.entries),
+        entries=tuple(_entry_info(entry, current.rounds, race.run.environment) for entry in plan.entries),
         absent=tuple({"contestant": a.contestant, "code": a.code, "detail": a.detail} for a in plan.absent),
         cells=cells,
         voids=_void_counts(race.rounds),
@@ -203,21 +204,21 @@ def _estimates(plan: Plan, readings: Readings, level: float) -> tuple[Estimate, 
     return tuple(estimates)
 
 
-def _entry_info(entry: Entry, rounds: tuple[Round, ...]) -> EntryInfo:
-    counted = [t for r in rounds for t in r.trials if t.entry == entry.id and t.void is None]
-    manifest = entry.manifest
-    facts = counted[0].evidence.get("facts") if counted else None
+def _entry_info(entry: Entry, rounds: tuple[Round, ...], environment: Mapping[str, Any]) -> EntryInfo:
+    """Who raced, with the evidence of its first trial that counts and what its build left in the environment."""
+    first = next((t for r in rounds for t in r.trials if t.entry == entry.id and t.void is None), None)
+    builds = environment.get("builds") or {}
     return EntryInfo(
         entry=entry.id,
         contestant=entry.contestant,
         title=entry.title,
-        language=manifest.language,
-        version=manifest.version,
-        tuning=manifest.tuning,
+        language=entry.manifest.language,
+        version=entry.manifest.version,
+        tuning=entry.manifest.tuning,
         twin_of=entry.twin_of,
         is_reference=entry.is_reference,
-        evidence={k: v for k, v in counted[0].evidence.items() if k != "facts"} if counted else {},
-        facts=facts if isinstance(facts, dict) else {},
+        evidence=dict(first.evidence) if first else {},
+        facts=dict(builds.get(entry.contestant) or {}),
     )
 
 

@@ -25,7 +25,7 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     p = np.asarray(p_values, dtype=np.float64)
     m = len(p)
     order = np.argsort(p, kind="stable")
-    stepped = np.minimum.accumulate((p[order] * m / np.arange(1, m + 1))[::-1])[::-1]
+    stepped = np.minimum.accumulate((p[order] * (m / np.arange(1, m + 1)))[::-1])[::-1]
     return _restored(stepped, order)
 
 
