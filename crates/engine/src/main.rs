@@ -4,6 +4,7 @@ mod cpus;
 mod fault;
 mod keep;
 mod limit;
+mod load;
 mod origin;
 mod probe;
 mod proctable;
@@ -24,6 +25,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Load(load::Args),
     /// Visit many resident targets in short windows, as a document on standard input says
     Visit(visit::Args),
     /// Serve every route that the suites need
@@ -38,6 +40,7 @@ enum Command {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
+        Command::Load(args) => load::run(args),
         Command::Visit(args) => visit::run(args),
         Command::Origin(args) => origin::run(args),
         Command::Limit(args) => limit::run(args),

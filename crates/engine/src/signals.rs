@@ -43,3 +43,10 @@ pub fn allow_many_files() {
         }
     }
 }
+
+/// Whether standard output is a pipe or socket whose other end was closed.
+pub fn reader_is_gone() -> bool {
+    let mut polled = libc::pollfd { fd: 1, events: 0, revents: 0 };
+    // SAFETY: one valid pollfd.
+    unsafe { libc::poll(&raw mut polled, 1, 0) > 0 && polled.revents & (libc::POLLERR | libc::POLLHUP) != 0 }
+}

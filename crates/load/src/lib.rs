@@ -1,17 +1,25 @@
-//! What turns an event loop into a load generator: schedules, connections, checks and histograms.
+//! What turns an event loop into a load generator: schedules, connections, checks, histograms, and a report that says
+//! what bound its own figures.
 
 pub mod check;
+pub mod clock;
 pub mod driver;
 pub mod latency;
 mod reason;
+pub mod report;
 pub mod request;
 pub mod schedule;
+pub mod session;
 mod tally;
+pub mod text;
+pub mod verdict;
 
 pub use check::{BodyMark, Checker, Expect, StatusRule};
 pub use driver::{Driver, Pace, Routes};
 pub use latency::Latencies;
 pub use reason::{Failures, Reason};
+pub use report::Report;
 pub use request::Request;
 pub use schedule::{Schedule, Spread};
+pub use session::{Outcome, Plan, Session, Shared};
 pub use tally::{Evidence, Exhibits, Tally};
