@@ -5,7 +5,10 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+from rich.progress import BarColumn, SpinnerColumn, TextColumn
+from rich.progress import Progress as Bar
+
+from photofinish.trial.race import Progress
 
 
 def clock(seconds: float | None) -> str:
@@ -25,9 +28,9 @@ class RaceProgress:
         self._console = Console(stderr=True)
         self._quiet = quiet
         self._last = ""
-        self._bar: Progress | None = None
+        self._bar: Bar | None = None
         if not quiet and sys.stderr.isatty():
-            self._bar = Progress(
+            self._bar = Bar(
                 SpinnerColumn(),
                 TextColumn("[bold]{task.description}"),
                 BarColumn(bar_width=24),
@@ -62,6 +65,15 @@ class RaceProgress:
         if not self._quiet and step != self._last:
             self._last = step
             self._console.print(line, markup=False, highlight=False)
+
+    def building(self, contestant: str, place: int, count: int) -> None:
+        """A contestant is about to be built, or found built."""
+        self.update(f"building {contestant} ({place} of {count})")
+
+    def racing(self, at: Progress) -> None:
+        """A phase of a round begins."""
+        where = f" {at.cell}" if at.cell else ""
+        self.update(f"round {at.round} of {at.rounds}: {at.phase}{where}", done=at.done, eta_s=at.eta_s, note=at.note)
 
     def say(self, text: str) -> None:
         """One line that stays."""

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,11 +9,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from photofinish.contest.manifest import Manifest
+from photofinish.contest.presence import Machine, ThisMachine, absence_of
 
 Status = Literal["good", "limited", "missing"]
 MIN_FREE_BYTES = 2 * 1024**3
 MIN_AVAILABLE_BYTES = 2 * 1024**3
-STEAL_BOUND = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,35 +94,19 @@ def _disk(folder: Path) -> Check:
     return Check("disk", "limited", text, "free at least 2 GiB: contestants are built here")
 
 
-def package_installed(package: str) -> bool:
-    """Whether dpkg knows the package as installed; False on systems without dpkg."""
-    if shutil.which("dpkg-query") is None:
-        return False
-    query = ["dpkg-query", "-W", "-f", "${db:Status-Status}", package]
-    return subprocess.run(query, capture_output=True, text=True, check=False).stdout == "installed"
-
-
-def missing_packages(manifests: Iterable[Manifest]) -> list[str]:
+def missing_packages(manifests: Iterable[Manifest], machine: Machine | None = None) -> list[str]:
     """Debian packages that contestants want and this machine lacks, sorted."""
+    asked = machine or ThisMachine()
     wanted = {package for manifest in manifests for package in manifest.requires.packages}
-    return sorted(package for package in wanted if not package_installed(package))
+    return sorted(package for package in wanted if not asked.has_package(package))
 
 
-def contestant_checks(manifests: Iterable[Manifest]) -> Iterator[Check]:
+def contestant_checks(manifests: Iterable[Manifest], machine: Machine | None = None) -> Iterator[Check]:
     """One check a contestant: can it be built and started here?"""
     for manifest in sorted(manifests, key=lambda one: one.id):
-        tools = [tool for tool in manifest.requires.tools if shutil.which(tool) is None]
-        packages = [package for package in manifest.requires.packages if not package_installed(package)]
-        if tools:
-            yield Check(
-                manifest.id,
-                "missing",
-                f"no {', '.join(tools)} on PATH",
-                f"install {', '.join(tools)}; it is skipped until then",
-            )
-        elif packages:
-            yield Check(
-                manifest.id, "missing", f"packages {' '.join(packages)}", f"apt-get install -y {' '.join(packages)}"
-            )
-        else:
+        absence = absence_of(manifest, machine or ThisMachine())
+        if absence is None:
             yield Check(manifest.id, "good", f"{manifest.language}, {manifest.title} {manifest.version}")
+        else:
+            found, _, mend = absence.detail.partition("; ")
+            yield Check(manifest.id, "missing", found, mend)

@@ -91,7 +91,7 @@ class Bounds:
 
     rest_void: float = 0.15
     rest_label: float = 0.02
-    foreign: float = 0.10
+    foreign: float = 0.25
     steal: float = 0.10
 
 
