@@ -235,7 +235,12 @@ def race(
             made[1], void=Void("interference", "6.2 % of CPU time was stolen, more than the 5 % allowed")
         )
     last = made[0].trials[-1]
-    broken = Trial(cell=last.cell, entry=last.entry, slot=last.slot, void=Void("status", "answered 503 to 12 requests"))
+    broken = Trial(
+        cell=last.cell,
+        entry=last.entry,
+        slot=last.slot,
+        void=Void("wrong-status", "12 of 57000 requests: it answered 503"),
+    )
     made[0] = _replaced(made[0], trials=(*made[0].trials[:-1], broken))
     return Race(run(plan=decided, **changes), tuple(made))
 

@@ -54,7 +54,13 @@ def verdict(*, costs_us: Mapping[str, float] = factories.COSTS_US, seed: int = 3
         "cells": tuple(cells),
         "voids": (
             VoidCount(entry=None, cell=None, code="interference", count=1, example="6.2 % of CPU time was stolen"),
-            VoidCount(entry="node", cell="rate-10000", code="status", count=2, example="answered 503 to 12 requests"),
+            VoidCount(
+                entry="node",
+                cell="rate-10000",
+                code="wrong-status",
+                count=2,
+                example="12 of 57000 requests: it answered 503",
+            ),
         ),
         "twins": tuple(
             TwinVerdict(
@@ -113,7 +119,7 @@ def metric_verdict(name: str, truths: Mapping[str, float], chance: random.Random
                 rounds=ROUNDS - 1,
                 share_of_reference=better,
                 labels=("warming-up",) if entry == "node" else (),
-                voids={"status": 2} if entry == "node" else {},
+                voids={"wrong-status": 2} if entry == "node" else {},
             )
         )
     pairs = (

@@ -21,7 +21,9 @@ _PLAIN_DIGITS = 3
 MISSING = "–"
 """Stands wherever there is no figure."""
 FIGURE_SPACE = "\u2007"
-"""As wide as a digit: pads figures to one decimal point in proportional type."""
+"""As wide as a digit."""
+POINT_SPACE = "\u2008"
+"""As wide as a decimal point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +167,18 @@ def duration(seconds: float | None) -> str:
     return f"{hours} h {left} min" if hours else f"{minutes} min {rest} s"
 
 
-def aligned(figures: Sequence[str], pad: str = " ") -> list[str]:
-    """Pads on the right so that right-aligned figures stand on one decimal point."""
-    tails = [len(text) - text.rfind(".") if "." in text else 0 for text in figures]
-    widest = max(tails, default=0)
-    return [
-        text if text == MISSING else text + pad * (widest - tail) for text, tail in zip(figures, tails, strict=True)
-    ]
+def aligned(figures: Sequence[str], *, proportional: bool = False) -> list[str]:
+    """Pads on the right so that right-aligned figures stand on one decimal point.
+
+    Args:
+        figures: texts of a column.
+        proportional: pad with spaces as wide as digits and points, for type that is not monospaced.
+    """
+    point, digit = (POINT_SPACE, FIGURE_SPACE) if proportional else (" ", " ")
+    tails = [len(text) - text.rfind(".") - 1 if "." in text else -1 for text in figures]
+    widest = max(tails, default=-1)
+    padded = []
+    for text, tail in zip(figures, tails, strict=True):
+        missing = point * (tail < 0 <= widest) + digit * (widest - max(tail, 0))
+        padded.append(text if text == MISSING or widest < 0 else text + missing)
+    return padded

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from photofinish.report.answer import answers, labels
 from photofinish.report.curves import SHARES, curves, percentile_rows
-from photofinish.report.figures import duration
+from photofinish.report.facts import flat
+from photofinish.report.figures import aligned, duration
 from photofinish.report.plot.interval import interval_plot
 from photofinish.report.plot.latency import latency_plot
 from photofinish.report.tables import CellTable, PairRow, cell_tables, facts_line, losses, pair_rows, twin_lines
@@ -40,6 +40,8 @@ class Section:
     plot: Markup
     latency: Latency | None
     pairs: Sequence[tuple[MetricVerdict, list[PairRow]]]
+    figures: Sequence[str]
+    """Headline figures of the rows, padded to one decimal point."""
 
 
 def render(verdict: RaceVerdict, race: Race | None = None) -> str:
@@ -74,7 +76,8 @@ def _section(verdict: RaceVerdict, race: Race | None, table: CellTable, place: i
     cell = next(one for one in verdict.cells if one.cell == table.cell)
     pairs = [(metric, rows) for metric in cell.metrics if (rows := pair_rows(verdict, metric))]
     latency = None if race is None else _latency(verdict, race, table, place)
-    return Section(table, interval_plot(table, f"figures-{place}"), latency, pairs)
+    figures = aligned([row.headline.text for row in table.rows], proportional=True)
+    return Section(table, interval_plot(table, f"figures-{place}"), latency, pairs, figures)
 
 
 def _latency(verdict: RaceVerdict, race: Race, table: CellTable, place: int) -> Latency | None:
@@ -85,26 +88,6 @@ def _latency(verdict: RaceVerdict, race: Race, table: CellTable, place: int) -> 
     heads = ("requests", *(f"{share * 100:g} %" for share in SHARES), "worst")
     plot = latency_plot(drawn, f"{table.title}: {histogram.removesuffix('_ns')} time", f"latency-{place}")
     return Latency(histogram.removesuffix("_ns").replace("_", " "), plot, unit, heads, rows)
-
-
-def flat(document: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    """Nested facts as lines ``a.b``, value; lists joined, null as a dash."""
-    lines: list[tuple[str, str]] = []
-    for key, value in document.items():
-        name = f"{prefix}{key}"
-        if isinstance(value, dict):
-            lines += flat(value, f"{name}.")
-        elif isinstance(value, (list, tuple)):
-            lines.append((name, ", ".join(str(one) for one in value) or "–"))
-        else:
-            lines.append(
-                (name, {None: "–", True: "yes", False: "no"}.get(value, str(value)) if _is_word(value) else str(value))
-            )
-    return lines
-
-
-def _is_word(value: object) -> bool:
-    return value is None or isinstance(value, bool)
 
 
 def _template(name: str) -> str:

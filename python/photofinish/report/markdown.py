@@ -69,7 +69,7 @@ def _line(cells: Sequence[str], *, escape: bool = True) -> str:
 
 def _plain(text: str) -> str:
     """Text that Markdown leaves alone; a line break would end a table."""
-    flat = " ".join(text.split())
+    flat = "".join(sign for sign in " ".join(text.split()) if sign.isprintable() or sign == " ")
     for sign in ("\\", "|", "*", "_", "<", "~~", "`"):
         flat = flat.replace(sign, f"\\{sign}")
     return flat.replace("](", "]\\(")

@@ -1,11 +1,13 @@
 """A race for the terminal: the answer first, then one table a cell, then what did not count."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -22,6 +24,7 @@ _STYLES = {
     "void": "red",
 }
 _QUIET = {"reference": "cyan", "twin": "dim"}
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _COLUMNS_A_TABLE = 4
 _WIDE = 100
 """Characters from which the table has room for languages and for the intervals of differences."""
@@ -29,7 +32,19 @@ _WIDE = 100
 
 def render(race: RaceVerdict) -> RenderableType:
     """The whole report, to be printed by any Rich console; narrow ones get fewer columns."""
-    return _Report(race)
+    return Harmless(_Report(race))
+
+
+@dataclass(frozen=True, slots=True)
+class Harmless:
+    """Shows control characters as such: texts that contestants sent must not steer anybody's terminal."""
+
+    inner: RenderableType
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self.inner, options):
+            if segment.control is None:
+                yield Segment(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", segment.text), segment.style)
 
 
 @dataclass(frozen=True, slots=True)

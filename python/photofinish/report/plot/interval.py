@@ -11,6 +11,8 @@ _WIDTH = 960.0
 _LEFT, _RIGHT = 168.0, 676.0
 _ROW = 30.0
 _TOP = 34.0
+_CAPS_FROM = 14.0
+"""Narrower intervals hide behind their dot; caps would only smudge it."""
 _FIGURES, _DIFFERENCES = 816.0, 956.0
 
 
@@ -33,9 +35,23 @@ def interval_plot(table: CellTable, name: str) -> Markup:
     drawing.text(_FIGURES, _TOP - 14, f"{table.scale.unit} [interval]", "head", "end")
     if table.leader:
         drawing.text(_DIFFERENCES, _TOP - 14, f"against {table.leader}", "head", "end")
+    stem = axis.place(axis.low) if not axis.logarithmic and axis.low == 0 else _reference_place(table, axis, estimates)
     for place, row in enumerate(table.rows):
-        _row(drawing, axis, _TOP + _ROW * (place + 0.5), row, estimate=estimates[row.entry], factor=factor)
+        y = _TOP + _ROW * (place + 0.5)
+        value = estimates[row.entry].value
+        if stem is not None and value is not None and row.kind != "reference":
+            drawing.line(stem, y, axis.place(value / factor), y, "stem")
+        _row(drawing, axis, y, row, estimate=estimates[row.entry], factor=factor)
     return drawing.markup()
+
+
+def _reference_place(table: CellTable, axis: Axis, estimates: dict[str, Estimate]) -> float | None:
+    """Where stems begin on an axis without zero: at the limit, so that their length is the ratio to it."""
+    for row in table.rows:
+        value = estimates[row.entry].value
+        if row.kind == "reference" and value is not None:
+            return axis.place(value / table.scale.factor)
+    return None
 
 
 def _description(table: CellTable) -> str:
@@ -55,12 +71,9 @@ def _grid(drawing: Drawing, axis: Axis, bottom: float, table: CellTable, estimat
         "logarithmic axis" if axis.logarithmic else "axis from zero" if axis.low == 0 else "axis does not start at zero"
     )
     drawing.text((_LEFT + _RIGHT) / 2, bottom + 36, f"{table.heading} · {kind}", "axis", "middle")
-    for row in table.rows:
-        value = estimates[row.entry].value
-        if row.kind == "reference" and value is not None:
-            x = axis.place(value / table.scale.factor)
-            drawing.line(x, _TOP - 8, x, bottom, "reference")
-            drawing.text(x, _TOP - 14, row.name, "head", "middle")
+    reference = _reference_place(table, axis, estimates)
+    if reference is not None:
+        drawing.line(reference, _TOP - 4, reference, bottom, "reference")
 
 
 def _row(drawing: Drawing, axis: Axis, y: float, row: Row, *, estimate: Estimate, factor: float) -> None:
@@ -77,9 +90,9 @@ def _row(drawing: Drawing, axis: Axis, y: float, row: Row, *, estimate: Estimate
     if estimate.low is not None and estimate.high is not None:
         low, high = axis.place(estimate.low / factor), axis.place(estimate.high / factor)
         drawing.line(low, y, high, y, f"whisker {style}")
-        for end in (low, high):
-            drawing.line(end, y - 4.5, end, y + 4.5, f"whisker {style}")
+        for end in (low, high) if high - low > _CAPS_FROM else ():
+            drawing.line(end, y - 6.5, end, y + 6.5, f"whisker {style}")
     hint = f"{row.name}: {row.headline.text} {row.headline.interval}, {row.rounds} rounds, {row.standing}"
-    drawing.dot(x, y, 4.5, f"dot {style}", hint)
+    drawing.dot(x, y, 4.0, f"dot {style}", hint)
     drawing.text(_FIGURES, y + 4.5, f"{row.headline.text} {row.headline.interval}", f"figure {style}", "end")
     drawing.text(_DIFFERENCES, y + 4.5, row.against.partition(" [")[0], f"figure {style}", "end")

@@ -64,11 +64,10 @@ def nines(share: float) -> float:
 
 
 def _points(histogram: Histogram, across: Axis, upward: Axis, factor: float) -> list[tuple[float, float]]:
-    """The curve; the last record stands at 1 − 1/n, since 100 % has no place on this axis."""
-    last = 1 - 1 / max(2, histogram.total)
+    """The curve, without its last step: 100 % has no place on this axis."""
     points = [(across.start, upward.place(histogram.slots[0].high / factor))]
-    for share, value in histogram.steps():
-        here = (across.place(nines(min(share, last))), upward.place(value / factor))
+    for share, value in histogram.steps()[:-1]:
+        here = (across.place(nines(share)), upward.place(value / factor))
         if math.dist(here, points[-1]) >= _NEAR:
             points.append(here)
     return points
