@@ -48,7 +48,7 @@ class BuildError(Exception):
 class Builder:
     """Builds below one folder, such as ``.photofinish/build``."""
 
-    def __init__(self, root: Path, engine: Path, stop: StopFlag | None = None) -> None:
+    def __init__(self, root: Path, engine: Path | None, stop: StopFlag | None = None) -> None:
         self._root = root.resolve()
         self._engine = engine
         self._stop = stop or StopFlag()
@@ -101,7 +101,7 @@ class Builder:
         values = {
             "source": contestant.folder,
             "build": str(folder),
-            "engine": str(self._engine),
+            "engine": str(self._engine or ""),
             "python": sys.executable,
         }
         environment = {**os.environ, **{f"PHOTOFINISH_{name.upper()}": text for name, text in values.items()}}

@@ -75,6 +75,8 @@ class Finished:
 class CommandDriver:
     """Runs whole processes, alternating between contestants."""
 
+    needs_engine = False
+
     def check(self, plan: Plan) -> None:
         """See ``Driver.check``."""
         lines = []

@@ -64,6 +64,9 @@ class RoundTask:
 class Driver(Protocol):
     """Makes rounds."""
 
+    needs_engine: bool
+    """False: it works on a machine without ``photofinish-engine`` too."""
+
     def check(self, plan: Plan) -> None:
         """Looks at the plan's parameters before anything starts.
 

@@ -97,11 +97,21 @@ def prepare(
         EnvironmentError_: the engine is missing.
         Interrupted: the stop flag was set.
     """
-    load_driver(plan.suite.driver).check(plan)
-    engine = engine_path()
+    driver = load_driver(plan.suite.driver)
+    driver.check(plan)
+    engine = _engine(driver)
     ids = dict.fromkeys(entry.contestant for entry in plan.entries)
     builds, failed = Builder(work / "build", engine, stop).build_all([found[each] for each in ids], progress)
     return Workshop(work.resolve(), engine, divide_mine(plan.workers), builds, tuple(failed))
+
+
+def _engine(driver: Driver) -> Path | None:
+    try:
+        return engine_path()
+    except EnvironmentError_:
+        if driver.needs_engine:
+            raise
+        return None
 
 
 def begin(store: Rounds, plan: Plan, workshop: Workshop, run_id: str) -> Run:

@@ -29,6 +29,8 @@ START_S = 0.4
 class VisitDriver:
     """Visits resident contestants in windows."""
 
+    needs_engine = True
+
     def check(self, plan: Plan) -> None:
         """See ``Driver.check``."""
         check(plan)
