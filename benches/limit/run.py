@@ -61,7 +61,7 @@ def answers(port: int) -> bool:
 
 
 def commands(engine: Path, names: list[str], run: Path) -> dict[str, tuple[int, list[str]]]:
-    """Port and argv of each server: `limit`, `limit/epoll`, `origin/io_uring`, `nginx`, `limit+250` (extra ns)."""
+    """Port and argv of each server: `limit/epoll`, `origin/io_uring`, `nginx`, `limit+250` (extra ns), `limit@/other/build`."""
     result: dict[str, tuple[int, list[str]]] = {}
     port = 18_000
     for name in names:
@@ -71,9 +71,10 @@ def commands(engine: Path, names: list[str], run: Path) -> dict[str, tuple[int, 
             config.write_text(NGINX.format(run=run, port=port))
             argv = ["nginx", "-p", str(run), "-c", str(config)]
         else:
-            head, _, spend = name.partition("+")
+            head, _, other = name.partition("@")
+            head, _, spend = head.partition("+")
             which, _, backend = head.partition("/")
-            argv = [str(engine), which.removesuffix("-twin"), "--port", str(port), "--backend", backend or "auto"]
+            argv = [other or str(engine), which.removesuffix("-twin"), "--port", str(port), "--backend", backend or "auto"]
             argv += ["--spend-ns", spend or "0"]
         result[name] = (port, argv)
     return result
@@ -158,12 +159,12 @@ def main() -> int:
         raise SystemExit(f"no engine at {options.engine}: run `cargo build --release`, or give --engine")
     cycles = [cycle for seed in range(options.rounds) for cycle in visit(options, names, seed)]
     base = names[0]
-    print(f"{'server':<18}{'µs/request':>12}{'ratio to ' + base:>30}   quartiles")
+    print(f"{'server':<36}{'µs/request':>12}{'ratio to ' + base:>30}   quartiles")
     for name in names:
         costs = [cycle[name] for cycle in cycles if name in cycle]
         ratios = [cycle[name] / cycle[base] for cycle in cycles if name in cycle and base in cycle]
         low, middle, high = statistics.quantiles(ratios, n=4)
-        print(f"{name:<18}{statistics.median(costs):>12.3f}{middle:>30.4f}   {low:.4f}–{high:.4f}")
+        print(f"{name:<36}{statistics.median(costs):>12.3f}{middle:>30.4f}   {low:.4f}–{high:.4f}")
     return 0
 
 

@@ -25,5 +25,19 @@ pub(crate) fn prepare(options: &Options) -> Result<(), NetError> {
     // The default slack of 50 µs is added to every sleep; refusal only costs precision.
     // SAFETY: no pointers.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_usize) };
+    raise_descriptor_limit();
     Ok(())
+}
+
+/// Lets the process open as many descriptors as it may without asking: the default of 1,024 is less than one loop's
+/// connections. Refusal shows when the descriptors run out.
+fn raise_descriptor_limit() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is valid for both calls.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 && limit.rlim_cur < limit.rlim_max {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+        }
+    }
 }

@@ -74,6 +74,27 @@ fn more_than_the_receive_buffers_hold_arrives_whole() {
     });
 }
 
+#[test]
+fn more_senders_at_once_than_there_are_receive_buffers_lose_nothing() {
+    const CLIENTS: usize = 300;
+    const BYTES: usize = 150_000;
+    on_each_backend(|backend| {
+        let server = Server::start(backend, Echo::default());
+        let mut streams: Vec<_> = (0..CLIENTS).map(|_| TcpStream::connect(server.address).expect("connects")).collect();
+        // No client reads before all have sent: the loop meets all of it at once.
+        for (index, stream) in streams.iter_mut().enumerate() {
+            stream.write_all(&vec![index as u8; BYTES]).expect("writes into the socket's buffers");
+        }
+        let mut back = vec![0; BYTES];
+        for (index, stream) in streams.iter_mut().enumerate() {
+            stream.read_exact(&mut back).expect("reads");
+            assert!(back.iter().all(|&byte| byte == index as u8), "{backend}");
+        }
+        let (_, stats) = server.end();
+        assert_eq!(stats.received_bytes, (CLIENTS * BYTES) as u64);
+    });
+}
+
 /// Sends a long static body in parts, each once the one before has left.
 struct Feeder {
     body: &'static [u8],
