@@ -74,11 +74,6 @@ fn read_text<'a>(file: &File, buffer: &'a mut [u8]) -> Option<&'a str> {
     std::str::from_utf8(&buffer[..length]).ok()
 }
 
-/// CPU time of the calling thread.
-pub fn own_thread_ns() -> u64 {
-    clock_ns(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
-}
-
 /// Reads a POSIX clock; `None` if there is no such clock (any more).
 pub fn clock_ns(clock: libc::clockid_t) -> Option<u64> {
     let mut at = libc::timespec { tv_sec: 0, tv_nsec: 0 };

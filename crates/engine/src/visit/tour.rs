@@ -5,10 +5,11 @@ mod ledger;
 
 use std::io::Write;
 
-use photofinish_load::{Driver, Pace, Routes, Schedule};
+use photofinish_load::clock::thread_cpu_ns;
+use photofinish_load::{Driver, Pace, Reason, Routes, Schedule};
 use photofinish_net::{Nanos, Net};
 
-use super::cpu::{Disturbed, Interference, Meter, own_thread_ns};
+use super::cpu::{Disturbed, Interference, Meter};
 use super::document::{Document, DocumentError, Load};
 use super::output::Window;
 use crate::signals;
@@ -229,7 +230,7 @@ impl<'d, W: Write> Tour<'d, W> {
         stop.ledger.settled(settled.accepted, measured);
         stop.driver.recording = measured;
         let cpu_ns = stop.meter.read_asleep();
-        let engine_cpu_ns = own_thread_ns();
+        let engine_cpu_ns = thread_cpu_ns();
         let at = Nanos::now();
         self.opened = Edge { at, cpu_ns, engine_cpu_ns, engine_busy_ns: busy(net, at) };
         let until = at + millis(self.document.window_ms);
@@ -240,7 +241,7 @@ impl<'d, W: Write> Tour<'d, W> {
 
     fn close_window<N: Net>(&mut self, net: &mut N, since: Nanos) {
         let at = Nanos::now();
-        let engine_cpu_ns = own_thread_ns();
+        let engine_cpu_ns = thread_cpu_ns();
         let open_loop = matches!(self.document.load, Load::Open { .. });
         let stop = &mut self.stops[self.window.target];
         if let Some(schedule) = stop.driver.rest() {
@@ -265,8 +266,7 @@ impl<'d, W: Write> Tour<'d, W> {
         window.unsent = tally.unsent;
         window.connects += tally.connects;
         window.latency_sum_ns = tally.service_ns;
-        window.offered =
-            open_loop.then(|| tally.sent - tally.failed.of(photofinish_load::Reason::Connect) + tally.unsent);
+        window.offered = open_loop.then(|| tally.sent - tally.failed.of(Reason::Connect) + tally.unsent);
         self.end_visit(net, at, cpu_ns);
     }
 

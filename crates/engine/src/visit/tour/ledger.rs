@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use photofinish_load::clock::thread_cpu_ns;
 use photofinish_load::latency;
 use photofinish_load::{Failures, Latencies};
 use photofinish_net::{Nanos, Stats};
 use serde::Serialize;
 
 use super::Tour;
-use crate::visit::cpu::own_thread_ns;
 use crate::visit::document::Load;
 use crate::visit::output::{CycleLine, EndLine, TargetLine, Window};
 
@@ -120,7 +120,7 @@ impl<W: Write> Tour<'_, W> {
         let line = EndLine {
             event: "end",
             backend: stats.backend,
-            engine_cpu_ns: own_thread_ns(),
+            engine_cpu_ns: thread_cpu_ns(),
             engine_wall_ns: wall.0,
             window_wall_ns: sum(|ledger| ledger.wall_ns),
             window_engine_cpu_ns: sum(|ledger| ledger.engine_cpu_ns),

@@ -1,0 +1,151 @@
+//! `visit`: windows of several targets, of which some misbehave.
+
+mod peers;
+
+use std::io::Write;
+use std::net::TcpListener;
+use std::thread::sleep;
+use std::time::Duration;
+
+use peers::{After, HELLO, always, lines, number, serve, visit};
+use serde_json::{Value, json};
+
+fn document(targets: &[Value], order: &[Vec<usize>]) -> Value {
+    json!({
+        "schema": "photofinish.visit/1", "deadline_ms": 60000, "backend": "auto", "threads": 1, "cpus": [],
+        "window_ms": 10, "settle_ms": 2, "drain_ms": 200,
+        "load": {"mode": "closed", "connections": 4},
+        "request": {"method": "GET", "path": "/", "headers": [["Accept", "*/*"]]},
+        "expect": {"status": 200, "body_bytes": 12, "body_xxh3": null},
+        "targets": targets,
+        "phases": [{"name": "warmup", "order": [order[0]]}, {"name": "measure", "order": order}],
+    })
+}
+
+fn target(id: &str, address: std::net::SocketAddr) -> Value {
+    json!({"id": id, "address": address.to_string(), "cpu": {"kind": "processes", "root_pid": std::process::id()}})
+}
+
+fn cycles<'a>(lines: &'a [Value], phase: &str) -> Vec<&'a Value> {
+    lines.iter().filter(|line| line["event"] == "cycle" && line["phase"] == phase).collect()
+}
+
+fn assert_conserved(counts: &Value) {
+    let failed: u64 = counts["failed"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(number(counts, "/sent"), number(counts, "/requests") + failed + number(counts, "/censored"), "{counts}");
+}
+
+#[test]
+fn every_target_is_visited_in_the_order_given_and_every_request_is_counted_once() {
+    let targets = [target("a", always(HELLO)), target("b", always(HELLO))];
+    let order = vec![vec![0, 1], vec![1, 0], vec![1, 0]];
+    let output = visit(&document(&targets, &order));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = lines(&output);
+    let measured = cycles(&lines, "measure");
+    assert_eq!(cycles(&lines, "warmup").len(), 1);
+    let seen: Vec<Vec<u64>> = measured
+        .iter()
+        .map(|cycle| cycle["windows"].as_array().unwrap().iter().map(|window| number(window, "/target")).collect())
+        .collect();
+    assert_eq!(seen, [[0, 1], [1, 0], [1, 0]]);
+    let mut requests = [0, 0];
+    for window in measured.iter().flat_map(|cycle| cycle["windows"].as_array().unwrap()) {
+        assert_conserved(window);
+        assert!(number(window, "/wall_ns") >= 10_000_000);
+        assert!(number(window, "/cpu_ns") > 0 && number(window, "/requests") > 0);
+        assert_eq!(number(window, "/body_bytes"), 12 * number(window, "/requests"));
+        assert!(window["offered"].is_null());
+        requests[number(window, "/target") as usize] += number(window, "/requests");
+    }
+    for line in lines.iter().filter(|line| line["event"] == "target") {
+        assert_conserved(line);
+        assert_eq!(number(line, "/requests"), requests[number(line, "/target") as usize]);
+        assert!(number(line, "/requests_total") >= number(line, "/requests"));
+        assert_eq!(line["evidence"]["status"], 200);
+        assert!(line["histograms"]["response_ns"].as_str().unwrap().starts_with("HISTF"));
+    }
+    let end = lines.last().unwrap();
+    assert_eq!((end["event"].as_str(), end["aborted"].is_null()), (Some("end"), true));
+}
+
+#[test]
+fn a_target_that_misbehaves_fails_only_its_own_windows() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let stalls = serve(|_, _| {
+        sleep(Duration::from_secs(30));
+        After::Close
+    });
+    let dies = serve(|stream, count| {
+        let _ = stream.write_all(HELLO);
+        if count < 3 { After::Keep } else { After::Reset }
+    });
+    let lies = always(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World?");
+    let targets = [
+        target("good", always(HELLO)),
+        target("closed", closed),
+        target("stalls", stalls),
+        target("garbage", always(b"\x16\x03\x01 no HTTP at all\r\n\r\n")),
+        target("dies", dies),
+        target("lies", lies),
+    ];
+    let mut document = document(&targets, &[vec![0, 1, 2, 3, 4, 5], vec![5, 4, 3, 2, 1, 0]]);
+    document["expect"]["body_xxh3"] = json!(format!("{:016x}", xxhash_rust::xxh3::xxh3_64(b"Hello World!")));
+    let output = visit(&document);
+    assert!(output.status.success());
+    let lines = lines(&output);
+    let totals: Vec<&Value> = lines.iter().filter(|line| line["event"] == "target").collect();
+    for total in &totals {
+        assert_conserved(total);
+    }
+    assert!(number(totals[0], "/requests") > 0 && totals[0]["failed"] == json!({}));
+    assert_eq!(totals[1]["failed"], json!({"connect": 8}));
+    assert_eq!(number(totals[2], "/requests"), 0);
+    assert!(totals[3]["failed"].get("malformed").is_some() || totals[3]["requests_total"] == 0, "{}", totals[3]);
+    assert!(number(totals[4], "/requests_total") > 0);
+    assert_eq!(number(totals[5], "/requests"), 0);
+    assert!(totals[5]["failed"]["hash"].as_u64().unwrap() > 0);
+    assert!(totals[5]["failure_example"].as_str().unwrap().contains("xxh3"));
+}
+
+#[test]
+fn an_open_loop_intends_what_its_rate_says_in_each_window() {
+    let mut document = document(&[target("a", always(HELLO))], &[vec![0], vec![0]]);
+    document["load"] = json!({"mode": "open", "connections": 4, "rate": 2000, "arrivals": "constant", "seed": 1});
+    let lines = lines(&visit(&document));
+    for cycle in cycles(&lines, "measure") {
+        let window = &cycle["windows"][0];
+        assert_conserved(window);
+        assert_eq!(number(window, "/offered"), 20, "2,000/s for 10 ms");
+    }
+    let total = lines.iter().find(|line| line["event"] == "target").unwrap();
+    assert!(total["histograms"]["lag_ns"].is_string());
+}
+
+#[test]
+fn a_deadline_ends_the_journey_and_the_totals_are_still_told() {
+    let order = vec![vec![0]; 10_000];
+    let mut document = document(&[target("a", always(HELLO))], &order);
+    document["deadline_ms"] = json!(200);
+    let lines = lines(&visit(&document));
+    assert_eq!(lines.last().unwrap()["aborted"], "deadline");
+    assert!(cycles(&lines, "measure").len() < 10_000);
+    assert!(lines.iter().any(|line| line["event"] == "target"));
+}
+
+#[test]
+fn what_is_wrong_with_a_document_is_said_in_one_line() {
+    for (pointer, value, wanted) in [
+        ("/schema", json!("photofinish.visit/9"), "photofinish.visit/9"),
+        ("/threads", json!(4), "threads"),
+        ("/phases/1/order", json!([[7]]), "target 7"),
+        ("/load/mode", json!("burst"), "burst"),
+    ] {
+        let mut document = document(&[target("a", always(HELLO))], &[vec![0]]);
+        *document.pointer_mut(pointer).unwrap() = value;
+        let output = visit(&document);
+        assert_eq!(output.status.code(), Some(2));
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(errors.contains(wanted) && errors.lines().count() == 1, "{errors}");
+    }
+}
