@@ -2,6 +2,7 @@
 
 import hashlib
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,11 +25,15 @@ def count_to(times: int) -> list[str]:
     return ["sh", "-c", COUNT.replace("{times}", str(times))]
 
 
+def without_engine(workshop: Workshop) -> Workshop:
+    """Commands need none."""
+    return replace(workshop, engine=None)
+
+
 def run(root: Path, *, parameters: str = "repetitions = 2", rounds: int = 1, stop: StopFlag | None = None) -> Race:
     suite = load_suite(write_suite(root, body="[cells.parameters]\n" + parameters, head="alternating = false"))
     plan = make_plan(suite, "quick", seed=5, rounds=rounds)
-    workshop = prepare(plan, load_all(suite), root / "work")
-    workshop = Workshop(workshop.work, None, workshop.cores, workshop.builds)  # no engine: none is needed
+    workshop = without_engine(prepare(plan, load_all(suite), root / "work"))
     with Store.open(root / "store.sqlite") as store:
         begin(store, plan, workshop, "run-1")
         run_race(store, "run-1", workshop, stop=stop)
@@ -79,7 +84,8 @@ def test_a_suite_of_commands_goes_from_plan_to_verdict(tmp_path: Path) -> None:
 def test_a_command_counts_only_if_it_did_what_it_claims(tmp_path: Path, script: str, code: str | None) -> None:
     write_contestant(tmp_path, "one", ["true"])
     write_contestant(tmp_path, "x", ["sh", "-c", script])
-    race = run(tmp_path, parameters="repetitions = 2\ntimeout_s = 0.5")
+    timeout_s = 0.5 if code == "timed-out" else 60
+    race = run(tmp_path, parameters=f"repetitions = 2\ntimeout_s = {timeout_s}")
     assert void_code(race, "x") == code, trial(race, "x").void
     assert void_code(race, "one") is None
 
@@ -96,7 +102,7 @@ def test_stopping_gives_up_the_round_and_keeps_the_finished_ones_for_resuming(tm
     write_contestant(tmp_path, "one", ["sleep", "0.05"])
     suite = load_suite(write_suite(tmp_path, body="parameters = { repetitions = 2 }"))
     plan = make_plan(suite, "quick", seed=5, rounds=3)
-    workshop = prepare(plan, load_all(suite), tmp_path / "work")
+    workshop = without_engine(prepare(plan, load_all(suite), tmp_path / "work"))
     stop = StopFlag()
 
     def stop_in_the_second_round(progress: Progress) -> None:

@@ -41,7 +41,7 @@ def engine_is_able() -> bool:
     except EnvironmentError_:
         return False
     return all(
-        subprocess.run([engine, command, "--help"], capture_output=True, check=False).returncode == 0
+        subprocess.run([engine, command, "--help"], capture_output=True, check=False).stdout.strip()
         for command in ("visit", "keep")
     )
 

@@ -18,6 +18,8 @@ from photofinish.testbed.stop import StopFlag
 
 START_TIMEOUT_S = 10.0
 STOP_GRACE_S = 5.0
+EXIT_NEWS_S = 0.5
+"""So long the news of a process's end may be behind the end itself."""
 FIRST_PAUSE_S = 0.002
 LONGEST_PAUSE_S = 0.1
 
@@ -61,6 +63,7 @@ class Resident:
         self.started_at = time.monotonic()
         self._exit: dict[str, Any] | None = None
         self._stopped: dict[str, Any] | None = None
+        self._how: Stopped | None = None
         self._pending = b""
         argv = [str(engine), "keep", "--cgroup", launch.name, "--cpus", ",".join(map(str, launch.cpus))]
         argv += ["--log", str(launch.log), "--stop-signal", launch.stop_signal]
@@ -99,21 +102,27 @@ class Resident:
         event = json.loads(line)
         return event if isinstance(event, dict) else None
 
-    def _collect(self, timeout_s: float = 0.0) -> None:
+    def _collect(self, awaited: str, timeout_s: float) -> None:
+        """Takes in events until the awaited one, the end, or a silence of that length."""
         while (event := self._next_event(timeout_s)) is not None:
             if event.get("event") == "exited":
                 self._exit = event
             elif event.get("event") == "stopped":
                 self._stopped = event
+            if event.get("event") == awaited:
                 return
 
     @property
     def end(self) -> str | None:
         """How its first process ended, in words; None while it runs."""
         if self._exit is None:
-            self._collect()
+            self._collect("exited", 0)
+        if self._exit is None and is_alive(self.pid):
+            return None
         if self._exit is None:
-            return None if is_alive(self.pid) else "ended"
+            self._collect("exited", EXIT_NEWS_S)
+        if self._exit is None:
+            return "ended"
         if self._exit.get("signal") is not None:
             return f"killed by signal {self._exit['signal']}"
         return f"ended with status {self._exit.get('code')}"
@@ -136,10 +145,12 @@ class Resident:
             self._keep.stdin.close()
 
     def finish_stop(self, *, urgent: bool = False) -> Stopped:
-        """Waits until nothing of it is left."""
+        """Waits until nothing of it is left; harmless when repeated."""
+        if self._how is not None:
+            return self._how
         self.begin_stop()
         before = [] if self._stopped else self.pids()
-        self._collect(0.5 if urgent else self.launch.stop_timeout_s + STOP_GRACE_S)
+        self._collect("stopped", 0.5 if urgent else self.launch.stop_timeout_s + STOP_GRACE_S)
         try:
             self._keep.wait(timeout=0.1 if self._stopped is None else STOP_GRACE_S)
         except subprocess.TimeoutExpired:
@@ -151,7 +162,8 @@ class Resident:
                 stream.close()
         event = self._stopped or {}
         leaked = tuple(str(each.get("command") or each.get("pid")) for each in event.get("leaked") or ())
-        return Stopped(leaked, bool(event.get("forced", True)))
+        self._how = Stopped(leaked, bool(event.get("forced", True)))
+        return self._how
 
     def wait_ready(
         self, address: tuple[str, int], path: str, timeout_s: float, stop: StopFlag | None = None
