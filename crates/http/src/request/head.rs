@@ -42,12 +42,30 @@ const fn malformed<T>(what: &'static str) -> Result<T, RequestError> {
     Err(RequestError::Malformed(what))
 }
 
-/// Parses `head`, which ends in an empty line; also tells what body follows.
+/// A head and what follows from it.
+pub(super) struct Parsed<'a> {
+    pub request: Request<'a>,
+    pub body: Body,
+    /// Bytes of the head, the empty line included.
+    pub length: usize,
+}
+
+/// Parses the head at the begin of `data`; `None` if it does not end there. An error in a head that does not end yet
+/// may or may not be noticed.
 #[inline]
-pub(super) fn parse(head: &[u8]) -> Result<(Request<'_>, Body), RequestError> {
-    let (line, fields) = split_line(head)?;
-    let (method, target, version) = request_line(line)?;
-    let facts = read_fields(fields)?;
+pub(super) fn parse(data: &[u8]) -> Result<Option<Parsed<'_>>, RequestError> {
+    let (line, after_line) = if data.starts_with(b"GET / HTTP/1.1\r\n") {
+        ((Method::Get, &b"/"[..], Version::Http11), 16)
+    } else {
+        let Some(end) = memchr(b'\n', data) else { return Ok(None) };
+        let Some(line) = data[..end].strip_suffix(b"\r") else {
+            return malformed("a line that does not end in CRLF");
+        };
+        (request_line(line)?, end + 1)
+    };
+    let (method, target, version) = line;
+    let mut facts = Facts::default();
+    let Some(length) = read_fields(data, after_line, &mut facts)? else { return Ok(None) };
     if version == Version::Http11 && facts.hosts != 1 || facts.hosts > 1 {
         return malformed("exactly one Host field is due");
     }
@@ -59,23 +77,11 @@ pub(super) fn parse(head: &[u8]) -> Result<(Request<'_>, Body), RequestError> {
         (false, _) => Body::None,
     };
     let keep_alive = !facts.close && !facts.expects && (version == Version::Http11 || facts.keep_alive);
-    Ok((Request { method, target, version, keep_alive }, body))
-}
-
-/// Splits before the first CRLF; both parts are without it.
-#[inline]
-fn split_line(bytes: &[u8]) -> Result<(&[u8], &[u8]), RequestError> {
-    match memchr(b'\n', bytes) {
-        Some(at) if at > 0 && bytes[at - 1] == b'\r' => Ok((&bytes[..at - 1], &bytes[at + 1..])),
-        _ => malformed("a line that does not end in CRLF"),
-    }
+    Ok(Some(Parsed { request: Request { method, target, version, keep_alive }, body, length }))
 }
 
 #[inline]
 fn request_line(line: &[u8]) -> Result<(Method, &[u8], Version), RequestError> {
-    if line == b"GET / HTTP/1.1" {
-        return Ok((Method::Get, b"/", Version::Http11));
-    }
     let mut parts = line.split(|&byte| byte == b' ');
     let (Some(method), Some(target), Some(version), None) = (parts.next(), parts.next(), parts.next(), parts.next())
     else {
@@ -132,36 +138,78 @@ struct Facts {
     expects: bool,
 }
 
+/// Reads fields from `data[at..]` on; returns where the head ends, `None` if it does not.
 #[inline]
-fn read_fields(mut fields: &[u8]) -> Result<Facts, RequestError> {
-    let mut facts = Facts::default();
+fn read_fields(data: &[u8], mut at: usize, facts: &mut Facts) -> Result<Option<usize>, RequestError> {
     loop {
-        let (line, rest) = split_line(fields)?;
-        if line.is_empty() {
-            return Ok(facts);
+        let rest = &data[at..];
+        if rest.first() == Some(&b'\r') {
+            return match rest.get(1) {
+                Some(b'\n') => Ok(Some(at + 2)),
+                Some(_) => malformed("a line that does not end in CRLF"),
+                None => Ok(None),
+            };
         }
-        fields = rest;
-        let Some(colon) = memchr(b':', line) else { return malformed("a field without a colon") };
-        let (name, value) = (&line[..colon], trim_blanks(&line[colon + 1..]));
-        if !is_token(name) {
-            return malformed("a field name that is no token");
+        let Some(colon) = rest.iter().position(|&byte| !TOKEN[byte as usize]) else { return Ok(None) };
+        if colon == 0 || rest[colon] != b':' {
+            return malformed("a field that is not `name: value`");
         }
-        if !value.iter().all(|&byte| byte >= b' ' && byte != 0x7f || byte == b'\t') {
-            return malformed("a control character in a field value");
-        }
-        // The six names of interest differ in length, but for two.
-        match name.len() {
-            4 if name.eq_ignore_ascii_case(b"host") => facts.hosts += 1,
-            6 if name.eq_ignore_ascii_case(b"expect") => facts.expects = true,
-            10 if name.eq_ignore_ascii_case(b"connection") => facts.read_connection(value),
-            14 if name.eq_ignore_ascii_case(b"content-length") => facts.read_length(value)?,
-            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => facts.read_coding(value)?,
-            _ => {}
+        let Some(end) = line_end(rest, colon + 1)? else { return Ok(None) };
+        facts.read(&rest[..colon], &rest[colon + 1..end])?;
+        at += end + 2;
+    }
+}
+
+/// Where the CR of the CRLF is that ends a field's value beginning at `from`.
+#[inline]
+fn line_end(line: &[u8], from: usize) -> Result<Option<usize>, RequestError> {
+    let mut at = from;
+    loop {
+        let Some(control) = find_control(&line[at..]) else { return Ok(None) };
+        at += control;
+        match (line[at], line.get(at + 1)) {
+            (b'\t', _) => at += 1,
+            (b'\r', Some(b'\n')) => return Ok(Some(at)),
+            (b'\r', None) => return Ok(None),
+            _ => return malformed("a control character in a field value"),
         }
     }
 }
 
+/// The first byte below 0x20 or equal to 0x7f, eight bytes at a time: in each byte of `word - 0x20…` the upper bit is
+/// set by a borrow alone, unless it was set before (Mycroft's test; exact up to the first hit).
+#[inline]
+fn find_control(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = ONES << 7;
+    let mut at = 0;
+    while let Some(eight) = bytes.get(at..at + 8) {
+        let word = u64::from_le_bytes(eight.try_into().unwrap_or_default());
+        let delete = word ^ (ONES * 0x7f);
+        let low = word.wrapping_sub(ONES * 0x20) & !word;
+        let hits = (low | delete.wrapping_sub(ONES) & !delete) & HIGH;
+        if hits != 0 {
+            return Some(at + hits.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    bytes[at..].iter().position(|&byte| byte < 0x20 || byte == 0x7f).map(|more| at + more)
+}
+
 impl Facts {
+    #[inline]
+    fn read(&mut self, name: &[u8], value: &[u8]) -> Result<(), RequestError> {
+        match name.len() {
+            4 if name.eq_ignore_ascii_case(b"host") => self.hosts += 1,
+            6 if name.eq_ignore_ascii_case(b"expect") => self.expects = true,
+            10 if name.eq_ignore_ascii_case(b"connection") => self.read_connection(value),
+            14 if name.eq_ignore_ascii_case(b"content-length") => self.read_length(trim_blanks(value))?,
+            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => self.read_coding(trim_blanks(value))?,
+            _ => {}
+        }
+        Ok(())
+    }
+
     fn read_connection(&mut self, value: &[u8]) {
         for option in value.split(|&byte| byte == b',').map(trim_blanks) {
             self.close |= option.eq_ignore_ascii_case(b"close");
@@ -218,4 +266,21 @@ fn trim_blanks(bytes: &[u8]) -> &[u8] {
 #[inline]
 fn is_token(bytes: &[u8]) -> bool {
     !bytes.is_empty() && bytes.iter().all(|&byte| TOKEN[byte as usize])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::find_control;
+
+    proptest! {
+        #[test]
+        fn the_first_control_character_is_found_wherever_it_stands(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+            let plain = bytes.iter().position(|&byte| byte < 0x20 || byte == 0x7f);
+            prop_assert_eq!(find_control(&bytes), plain);
+            let printable: Vec<u8> = bytes.iter().map(|byte| byte | 0x80).collect();
+            prop_assert_eq!(find_control(&printable), None);
+        }
+    }
 }

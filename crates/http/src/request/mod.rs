@@ -96,13 +96,7 @@ impl RequestParser {
                     return Err(RequestError::Malformed("a line that does not end in CRLF"));
                 }
             }
-            let Some(end) = find_head_end(data) else {
-                self.partial.extend_from_slice(data);
-                return self.stop_on_error(|parser| check_partial(&parser.partial));
-            };
-            let (head, rest) = data.split_at(end);
-            self.stop_on_error(|parser| parser.take(head, &mut on_request))?;
-            data = rest;
+            data = self.stop_on_error(|parser| parser.begin(data, &mut on_request))?;
         }
         Ok(())
     }
@@ -114,15 +108,27 @@ impl RequestParser {
         outcome
     }
 
+    /// Reads the head at the begin of `data`, or keeps `data` if it does not end there; returns what lies behind.
     #[inline]
-    fn take(&mut self, head: &[u8], on_request: &mut impl FnMut(&Request<'_>) -> Flow) -> Result<(), RequestError> {
-        if head.len() > MOST_HEAD_BYTES {
-            return Err(RequestError::HeadTooLong);
+    fn begin<'d>(
+        &mut self,
+        data: &'d [u8],
+        on_request: &mut impl FnMut(&Request<'_>) -> Flow,
+    ) -> Result<&'d [u8], RequestError> {
+        match head::parse(data) {
+            Ok(Some(parsed)) if parsed.length <= MOST_HEAD_BYTES => {
+                self.body = parsed.body;
+                self.stopped = on_request(&parsed.request) == Flow::Stop;
+                Ok(&data[parsed.length..])
+            }
+            Ok(Some(_)) => Err(RequestError::HeadTooLong),
+            // Told only once the head is complete, so that it does not matter how the bytes were cut.
+            Err(error) if find_head_end(data).is_some() => Err(error),
+            Ok(None) | Err(_) => {
+                self.partial.extend_from_slice(data);
+                check_partial(&self.partial).map(|()| &data[data.len()..])
+            }
         }
-        let (request, body) = head::parse(head)?;
-        self.body = body;
-        self.stopped = on_request(&request) == Flow::Stop;
-        Ok(())
     }
 
     /// Adds to a head that began in an earlier read; returns what of `data` lies behind it.
@@ -148,20 +154,16 @@ impl RequestParser {
         let mut head = std::mem::take(&mut self.partial);
         head.truncate(from + found);
         let rest = &data[head.len() - before..];
-        let outcome = self.take(&head, on_request);
+        let outcome = self.begin(&head, on_request).map(|_| rest);
         head.clear();
         self.partial = head;
-        outcome.map(|()| rest)
+        outcome
     }
 }
 
 /// One past the empty line that ends a head.
-#[inline]
+#[cold]
 fn find_head_end(data: &[u8]) -> Option<usize> {
-    // The usual case: the read holds exactly one request.
-    if data.len() < 512 && data.ends_with(HEAD_END) && memmem::find(&data[..data.len() - 1], HEAD_END).is_none() {
-        return Some(data.len());
-    }
     memmem::find(data, HEAD_END).map(|at| at + HEAD_END.len())
 }
 
