@@ -6,9 +6,13 @@ from hypothesis import strategies as st
 
 from photofinish.report.curves import curves, percentile_rows
 from photofinish.report.plot.axis import axis_for, tick_text
+from photofinish.report.plot.difference import difference_plot
+from photofinish.report.plot.interval import interval_plot
 from photofinish.report.plot.latency import Curve, latency_plot, nines
+from photofinish.report.tables import cell_tables
 from photofinish.store.histogram import Histogram, decode
 from tests import factories
+from tests.verdict_factory import verdict
 
 
 def test_an_axis_is_logarithmic_only_where_figures_lie_far_apart() -> None:
@@ -62,3 +66,20 @@ def test_tiny_histograms_can_be_drawn(samples: list[int]) -> None:
     markup = latency_plot([Curve("a", decode(factories.encode_histogram(samples)))], "title", "name")
     assert "nan" not in markup
     assert str(math.inf) not in markup
+
+
+def test_the_finish_shows_only_those_near_the_leader() -> None:
+    close = {"limit": 3.9, "origin": 7.1, "nginx": 7.3, "node": 61.0}
+    markup = difference_plot(cell_tables(verdict(costs_us=close))[0], "finish")
+    assert ">nginx<" in markup
+    assert ">node<" not in markup
+    apart = {"limit": 3.9, "nginx": 7.3, "node": 61.0, "origin": 30.0}
+    assert ">node<" not in difference_plot(cell_tables(verdict(costs_us=apart))[0], "finish")
+
+
+def test_a_plot_of_figures_names_every_entry_and_its_interval() -> None:
+    table = cell_tables(verdict())[0]
+    markup = interval_plot(table, "figures")
+    for row in table.rows:
+        assert f">{row.name}<" in markup
+        assert row.headline.interval in markup

@@ -90,7 +90,7 @@ def test_the_page_can_be_read_without_eyes() -> None:
     assert outline.tags.count("table") == outline.tags.count("caption")
     assert outline.tags.count("main") == 1
     assert outline.tags.count("h1") == 1
-    assert outline.tags.count("svg") == 3, "two plots of figures, one of times"
+    assert outline.tags.count("svg") == 5, "two plots of figures, two of the finish, one of times"
 
 
 def test_texts_from_outside_stay_texts() -> None:

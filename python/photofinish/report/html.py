@@ -11,6 +11,7 @@ from photofinish.report.answer import answers, labels
 from photofinish.report.curves import SHARES, curves, percentile_rows
 from photofinish.report.facts import flat
 from photofinish.report.figures import aligned, duration
+from photofinish.report.plot.difference import difference_plot
 from photofinish.report.plot.interval import interval_plot
 from photofinish.report.plot.latency import latency_plot
 from photofinish.report.tables import CellTable, PairRow, cell_tables, facts_line, losses, pair_rows, twin_lines
@@ -38,6 +39,8 @@ class Section:
 
     table: CellTable
     plot: Markup
+    finish: Markup
+    """Paired differences of those near the leader; empty if nobody is."""
     latency: Latency | None
     pairs: Sequence[tuple[MetricVerdict, list[PairRow]]]
     figures: Sequence[str]
@@ -77,7 +80,14 @@ def _section(verdict: RaceVerdict, race: Race | None, table: CellTable, place: i
     pairs = [(metric, rows) for metric in cell.metrics if (rows := pair_rows(verdict, metric))]
     latency = None if race is None else _latency(verdict, race, table, place)
     figures = aligned([row.headline.text for row in table.rows], proportional=True)
-    return Section(table, interval_plot(table, f"figures-{place}"), latency, pairs, figures)
+    return Section(
+        table,
+        interval_plot(table, f"figures-{place}"),
+        difference_plot(table, f"finish-{place}"),
+        latency,
+        pairs,
+        figures,
+    )
 
 
 def _latency(verdict: RaceVerdict, race: Race, table: CellTable, place: int) -> Latency | None:
