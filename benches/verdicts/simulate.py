@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import t as student
 
 from photofinish.verdict.effects import (
@@ -193,7 +194,7 @@ def _outside(d: Floats, alpha: float, delta: float) -> np.ndarray:
     return np.asarray((low > math.log1p(delta)) | (high < -math.log1p(delta)))
 
 
-def _share(events: np.ndarray) -> str:
+def _share(events: ArrayLike) -> str:
     return _percent(float(np.asarray(events).mean()))
 
 

@@ -50,7 +50,8 @@ def race(
 ) -> Race:
     """One trial figure a round and entry: ``exp(log_figures[entry][round])``; NaN: the trial is void."""
     rounds = len(next(iter(log_figures.values())))
-    decided = plan(entries, **{"rounds": rounds, "metrics": (metric,)} | changes)
+    values: dict[str, Any] = {"rounds": rounds, "metrics": (metric,)}
+    decided = plan(entries, **(values | changes))
     made = tuple(
         Round(
             index=index,
