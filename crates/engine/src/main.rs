@@ -1,5 +1,6 @@
 //! The one native binary of Photofinish.
 
+mod completion;
 mod cpus;
 mod fault;
 mod keep;
@@ -36,6 +37,8 @@ enum Command {
     Probe(probe::Args),
     /// Run one program so that nothing of it can outlive the caller
     Keep(keep::Args),
+    /// Print a script that completes this command's words in a shell
+    Completion(completion::Args),
 }
 
 fn main() -> ExitCode {
@@ -46,5 +49,6 @@ fn main() -> ExitCode {
         Command::Limit(args) => limit::run(args),
         Command::Probe(args) => probe::run(args),
         Command::Keep(args) => keep::run(args),
+        Command::Completion(args) => completion::run(args),
     }
 }

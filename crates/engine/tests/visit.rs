@@ -80,14 +80,14 @@ fn a_target_that_misbehaves_fails_only_its_own_windows() {
         let _ = stream.write_all(HELLO);
         if count < 3 { After::Keep } else { After::Reset }
     });
-    let lies = always(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World?");
+    let false_body = always(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World?");
     let targets = [
         target("good", always(HELLO)),
         target("closed", closed),
         target("stalls", stalls),
         target("garbage", always(b"\x16\x03\x01 no HTTP at all\r\n\r\n")),
         target("dies", dies),
-        target("lies", lies),
+        target("lies", false_body),
     ];
     let mut document = document(&targets, &[vec![0, 1, 2, 3, 4, 5], vec![5, 4, 3, 2, 1, 0]]);
     document["expect"]["body_xxh3"] = json!(format!("{:016x}", xxhash_rust::xxh3::xxh3_64(b"Hello World!")));
