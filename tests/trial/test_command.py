@@ -10,6 +10,7 @@ import pytest
 from photofinish.contest.loading import load_all, load_suite
 from photofinish.contest.planning import make_plan
 from photofinish.errors import InputError
+from photofinish.report import markdown
 from photofinish.store import Store
 from photofinish.store.records import Race, Trial
 from photofinish.testbed.environment import package_version
@@ -49,7 +50,7 @@ def void_code(race: Race, entry: str) -> str | None:
     return void.code if void is not None else None
 
 
-def test_a_suite_of_commands_goes_from_plan_to_verdict(tmp_path: Path) -> None:
+def test_a_suite_of_commands_goes_from_plan_to_report(tmp_path: Path) -> None:
     write_contestant(tmp_path, "one", count_to(2_000), more="[build]\nsteps = [['touch', '{build}/built']]")
     write_contestant(tmp_path, "slow", count_to(60_000))
     expected = hashlib.sha256(b"done\n").hexdigest()
@@ -67,6 +68,9 @@ def test_a_suite_of_commands_goes_from_plan_to_verdict(tmp_path: Path) -> None:
     pair = next(pair for pair in metric.pairs if not pair.is_twin)
     assert pair.ratio is not None
     assert pair.ratio > 2
+    report = markdown.render(verdict)
+    assert "Toys" in report
+    assert "slow" in report
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +19,8 @@ from photofinish.errors import EnvironmentError_, InputError
 from photofinish.store import Store
 from photofinish.store.records import Race, Run, Trial
 from photofinish.testbed.engine import engine_path
-from photofinish.trial.race import prepare, run_race
+from photofinish.testbed.stop import StopFlag
+from photofinish.trial.race import Progress, prepare, run_race
 from photofinish.verdict.judge import judge
 from tests.contestants import write_contestant, write_suite
 
@@ -188,6 +190,57 @@ def test_killing_the_laboratory_leaves_no_process_and_a_store_with_its_finished_
         race = store.load("run-1")
         assert race.run.status == "running"
         assert len(race.rounds) >= finished
+
+
+@needs_engine
+@pytest.mark.parametrize("phase", ["start", "visit"])
+def test_stopping_in_mid_round_leaves_nothing_running_and_no_half_round(tmp_path: Path, phase: str) -> None:
+    suite = load_suite(write_servers(tmp_path, ["good"]))
+    plan = make_plan(suite, "quick", seed=3, rounds=2, overrides={"cycles": 1000})
+    workshop = prepare(plan, load_all(suite), tmp_path / "work")
+    stop = StopFlag()
+
+    def stop_then(progress: Progress) -> None:
+        if progress.phase == phase:
+            threading.Timer(0.1, stop.set).start()
+
+    with Store.open(tmp_path / "store.sqlite") as store:
+        store.begin(Run("run-1", "2026-01-01T00:00:00+00:00", plan, {}, "running", "test"))
+        assert run_race(store, "run-1", workshop, stop=stop, progress=stop_then) == "interrupted"
+        assert store.load("run-1").rounds == ()
+    assert alive(str(tmp_path)) == []
+
+
+@needs_engine
+def test_too_little_memory_for_all_at_once_is_an_error_with_a_mend(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("photofinish.trial.visit.field.available_bytes", lambda: (100 << 20, 16 << 30))
+    path = write_servers(tmp_path, ["good"])
+    with (
+        Store.open(tmp_path / "store.sqlite") as store,
+        pytest.raises(EnvironmentError_, match="only 100 MiB of memory are left with 1 of 2 contestants running"),
+    ):
+        begin(store, tmp_path, path, rounds=1)
+    assert alive(str(tmp_path)) == []
+
+
+@needs_engine
+def test_an_open_loop_yields_latencies_and_says_if_its_rate_was_held(tmp_path: Path) -> None:
+    suite = load_suite(write_servers(tmp_path, ["good"]))
+    load = {"mode": "open", "rate": 2000, "connections": 4, "arrivals": "poisson"}
+    plan = make_plan(suite, "quick", seed=3, rounds=1, overrides={"load": load})
+    cell = plan.cells[0].model_copy(update={"metrics": ()})
+    workshop = prepare(plan, load_all(suite), tmp_path / "work")
+    with Store.open(tmp_path / "store.sqlite") as store:
+        plan = plan.model_copy(update={"cells": (cell,)})
+        store.begin(Run("run-1", "2026-01-01T00:00:00+00:00", plan, {}, "running", "test"))
+        assert run_race(store, "run-1", workshop) == "finished"
+        trial = next(each for each in store.load("run-1").rounds[0].trials if each.entry == "one")
+    assert trial.void is None
+    assert trial.evidence["offered"] > 0
+    assert (trial.figures["latency_max_ns"] or 0) > 0
+    assert "latency_p999_ns" in trial.voided_figures
 
 
 def test_wrong_parameters_are_told_before_anything_starts(tmp_path: Path) -> None:

@@ -62,10 +62,12 @@ def document(
     if isinstance(parameters.load, Open):
         load["seed"] = seed
     phases = [{"name": "warmup", "order": warmup}] if warmup else []
-    expected_s = (len(warmup) + len(measure)) * parameters.cycle_s(len(targets))
+    cycles = len(warmup) + len(measure)
+    expected_s = cycles * parameters.cycle_s(len(targets))
+    draining_s = cycles * len(targets) * 2 * parameters.drain_ms / 1000  # if all of them stall all the time
     return {
         "schema": "photofinish.visit/1",
-        "deadline_ms": round(1000 * (DEADLINE_FACTOR * expected_s + DEADLINE_EXTRA_S)),
+        "deadline_ms": round(1000 * (DEADLINE_FACTOR * expected_s + draining_s + DEADLINE_EXTRA_S)),
         "backend": parameters.backend,
         "threads": 1,
         "cpus": list(cpus),
