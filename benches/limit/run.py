@@ -53,6 +53,7 @@ def free_port(start: int) -> int:
 
 
 def answers(port: int) -> bool:
+    """Whether somebody takes connections there."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=0.2):
             return True
@@ -74,13 +75,21 @@ def commands(engine: Path, names: list[str], run: Path) -> dict[str, tuple[int, 
             head, _, other = name.partition("@")
             head, _, spend = head.partition("+")
             which, _, backend = head.partition("/")
-            argv = [other or str(engine), which.removesuffix("-twin"), "--port", str(port), "--backend", backend or "auto"]
+            argv = [
+                other or str(engine),
+                which.removesuffix("-twin"),
+                "--port",
+                str(port),
+                "--backend",
+                backend or "auto",
+            ]
             argv += ["--spend-ns", spend or "0"]
         result[name] = (port, argv)
     return result
 
 
 def schedule(count: int, cycles: int, shuffle: random.Random) -> list[list[int]]:
+    """Orders of visits: each shuffled one is followed by its reverse, so that drift within a pair cancels."""
     order: list[list[int]] = []
     for _ in range(cycles // 2):
         turn = shuffle.sample(range(count), count)
@@ -90,7 +99,7 @@ def schedule(count: int, cycles: int, shuffle: random.Random) -> list[list[int]]
 
 def visit(options: argparse.Namespace, names: list[str], seed: int) -> list[dict[str, float]]:
     """One round with fresh processes: per cycle, server CPU µs a request by name."""
-    shuffle = random.Random(seed)
+    shuffle = random.Random(seed)  # noqa: S311 - an order of visits, no secret
     with ExitStack() as ending:
         run = Path(ending.enter_context(tempfile.TemporaryDirectory(prefix="photofinish-limit-")))
         targets = []
@@ -139,6 +148,7 @@ def visit(options: argparse.Namespace, names: list[str], seed: int) -> list[dict
 
 
 def main() -> int:
+    """Compare and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--engine", type=Path, default=ROOT / "target/release/photofinish-engine")
     parser.add_argument("--rounds", type=int, default=5)

@@ -183,6 +183,12 @@ fn find_control(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = ONES << 7;
     let mut at = 0;
+    // The compiler makes two vector comparisons of each block.
+    while let Some(block) = bytes.get(at..at + 32)
+        && !block.iter().fold(false, |found, &byte| found | (byte < 0x20) | (byte == 0x7f))
+    {
+        at += 32;
+    }
     while let Some(eight) = bytes.get(at..at + 8) {
         let word = u64::from_le_bytes(eight.try_into().unwrap_or_default());
         let delete = word ^ (ONES * 0x7f);
