@@ -164,6 +164,12 @@ pub(crate) fn send_gathered(socket: RawFd, pieces: &[IoSlice<'_>]) -> io::Result
     if count < 0 { Err(io::Error::last_os_error()) } else { Ok(count as usize) }
 }
 
+/// Nobody waits for what is still queued on `socket` but a peer that may never read: the kernel gives up after 10 s
+/// without progress. Failure leaves the kernel's own, longer patience.
+pub(crate) fn limit_patience(socket: RawFd) {
+    let _ = set_number(socket, libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, 10_000);
+}
+
 pub(crate) fn close(socket: RawFd) {
     // SAFETY: the caller owns `socket` and forgets it.
     unsafe { libc::close(socket) };

@@ -185,7 +185,7 @@ fn find_control(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     // The compiler makes two vector comparisons of each block.
     while let Some(block) = bytes.get(at..at + 32)
-        && !block.iter().fold(false, |found, &byte| found | (byte < 0x20) | (byte == 0x7f))
+        && block.iter().fold(0, |found, &byte| found | u8::from(byte < 0x20) | u8::from(byte == 0x7f)) == 0
     {
         at += 32;
     }

@@ -233,18 +233,21 @@ impl EpollNet {
                     out.advance(count);
                     if count < asked {
                         *blocked = true;
-                        return false;
                     }
                 }
-                Err(error) if would_block(&error) => {
-                    *blocked = true;
-                    return false;
-                }
+                Err(error) if would_block(&error) => *blocked = true,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.send_failed(conn, error);
                     return false;
                 }
+            }
+            if *blocked {
+                if slot.phase == Phase::Lingering {
+                    self.stats.syscalls += 1;
+                    socket::limit_patience(*fd);
+                }
+                return false;
             }
         }
         if slot.phase == Phase::Lingering {

@@ -17,6 +17,9 @@ use crate::socket::{self, KernelAddress};
 use crate::table::{Phase, Table};
 use crate::{Conn, Nanos, Net, NetError, Options, Stats};
 
+/// What is in flight beyond this when the handler leaves may depend on the peer's reading.
+const QUICKLY_SENT: usize = 64 * 1024;
+
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about up to three operations at once")]
 pub(super) struct Link {
     pub fd: RawFd,
@@ -185,6 +188,10 @@ impl UringNet {
     pub fn leave(&mut self, conn: Conn, flush: bool) {
         let Some(slot) = self.table.get_mut(conn) else { return };
         slot.phase = Phase::Lingering;
+        if flush && slot.state.flight.len() + slot.state.out.len() > QUICKLY_SENT {
+            self.stats.syscalls += 1;
+            socket::limit_patience(slot.state.fd);
+        }
         if !flush {
             slot.state.abandoned = true;
             slot.state.out.clear();
