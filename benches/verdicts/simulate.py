@@ -1,6 +1,6 @@
 """Simulates the verdict's rules on synthetic noise; prints the figures that docs/method.md quotes.
 
-Usage: python benches/verdicts/simulate.py [PART …]  with parts rates, coverage, floor, sequential, paired-t, power.
+Usage: python benches/verdicts/simulate.py [PART …]  with parts rates, coverage, floor, sequential, paired-t, power, warmup.
 Everything is seeded: the same numbers on every machine, whatever its load.
 """
 
@@ -21,6 +21,7 @@ from photofinish.verdict.effects import (
 )
 from photofinish.verdict.floor import noise_floor
 from photofinish.verdict.power import detectable_shift, fewest_rounds
+from photofinish.verdict.warmup import steadiness
 
 Noise = Callable[[np.random.Generator, tuple[int, ...]], Floats]
 
@@ -183,6 +184,28 @@ def power(races: int = 4000) -> Iterator[str]:
         )
 
 
+def warmup(series: int = 1000, windows: int = 60) -> Iterator[str]:
+    """Labels of series of 60 window costs."""
+    random = np.random.default_rng(8)
+    labels = ("flat", "warming-up", "slowing-down", "no-steady-state")
+    yield f"| series | {' | '.join(labels)} |"
+    yield "| --- | --- | --- | --- | --- |"
+    normal = random.normal(0, 0.03, (series, windows))
+    wandering = random.normal(0, 0.03, (series, windows))
+    for window in range(1, windows):
+        wandering[:, window] += 0.5 * wandering[:, window - 1]
+    dear_start = normal.copy()
+    dear_start[:, : windows // 3] += math.log(1.1)
+    for name, logs in {
+        "normal 3 %": normal,
+        "Student t3, 2 %": 0.02 * random.standard_t(3, (series, windows)),
+        "autocorrelated, AR(1) of 0.5": wandering,
+        "normal 3 %, first third 10 % dearer": dear_start,
+    }.items():
+        found: list[str] = [steadiness(list(np.exp(row))).label for row in logs]
+        yield f"| {name} | {' | '.join(_percent(found.count(label) / series) for label in labels)} |"
+
+
 def _intervals(d: Floats, alpha: float) -> tuple[Floats, Floats]:
     walsh = np.sort(walsh_averages(d), axis=-1)
     k = interval_rank(d.shape[-1], alpha)
@@ -209,6 +232,7 @@ PARTS: dict[str, Callable[[], Iterator[str]]] = {
     "sequential": sequential,
     "paired-t": paired_t,
     "power": power,
+    "warmup": warmup,
 }
 
 

@@ -180,3 +180,14 @@ def test_two_percent_is_found_at_the_spread_of_alternating_windows() -> None:
         for seed in range(60)
     )
     assert lost >= 57
+
+
+def test_a_win_that_lies_within_the_noise_floor_says_so() -> None:
+    logs = _logs(1, 12, {**TRUTH, "b": 1.03, "c": 1.5, "a~twin": 1.0})
+    logs["a~twin"] = logs["a~twin"] + np.tile((0.06, -0.055), 6)
+    found = _headline(judge(race(FIELD, logs)))
+    assert found.delta > 0.03
+    assert not found.noise_limited
+    assert _outcomes(found)["a", "b"] == "noise-limited"
+    assert found.note is not None
+    assert "within the noise floor of the twins" in found.note
