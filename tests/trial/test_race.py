@@ -139,6 +139,17 @@ def test_a_race_until_decided_goes_on_while_a_look_decides_nothing(workshop: Wor
     assert any(note.startswith("undecided after") for note in notes) or len(set(notes)) == 1
 
 
+def test_a_race_is_not_continued_on_another_machine_or_with_another_build(workshop: Workshop) -> None:
+    store = Memory(plan())
+    builds = {"nginx": {"folder": "/work/build/nginx-0123456789abcdef"}}
+    environment = {"kernel": "0.0.1", "builds": builds}
+    store.race = replace(store.race, run=replace(store.race.run, environment=environment))
+    assert run_race(store, "r", workshop, driver=Script()) == "finished"
+    store.race = replace(store.race, rounds=store.race.rounds[:1])
+    with pytest.raises(InputError, match=r"other circumstances \(kernel, the build of nginx\); start a new race"):
+        run_race(store, "r", workshop, driver=Script())
+
+
 def test_two_races_do_not_measure_each_other(workshop: Workshop) -> None:
     inner = Memory(plan())
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from photofinish.contest.loading import Contestant
 from photofinish.contest.plan import Absence, Plan
-from photofinish.errors import EnvironmentError_
+from photofinish.errors import EnvironmentError_, InputError
 from photofinish.store.records import Race, Round, Run
 from photofinish.testbed.build import Builder, BuildProgress, Built
 from photofinish.testbed.cores import Cores, divide_mine, pinned
@@ -27,6 +27,9 @@ from photofinish.verdict.sequential import decided, looks
 
 MOST_ROUNDS_FACTOR = 2
 """Void rounds are made up for, until there have been this many times the planned ones."""
+
+SAME_THROUGHOUT: tuple[str, ...] = ("cpu", "kernel", "cores", "photofinish", "engine")
+"""Parts of the fingerprint that must be the same for all rounds of a race."""
 
 
 class Rounds(Protocol):
@@ -150,10 +153,13 @@ def run_race(
         ``finished`` or ``interrupted``, as stored.
 
     Raises:
+        InputError: the run has rounds already, from another machine, engine or build.
         PhotofinishError: the race can't go on; the run is stored as interrupted.
     """
     flag = stop or StopFlag()
     race = store.load(run_id)
+    if race.rounds:
+        _refuse_other_circumstances(race.run, workshop)
     course = _Course(race, flag, progress, driver or load_driver(race.run.plan.suite.driver))
     scratch = workshop.work / "run" / run_id
     status = "interrupted"
@@ -185,6 +191,21 @@ def run_race(
 def round_seed(seed: int, index: int) -> int:
     """A round's own seed: the same for the same race and index, whatever happened to other rounds; 53 bits."""
     return int.from_bytes(hashlib.sha256(f"photofinish/{seed}/{index}".encode()).digest()[:7], "big") >> 3
+
+
+def _refuse_other_circumstances(run: Run, workshop: Workshop) -> None:
+    """Rounds of one race come from one machine, one engine and one set of builds."""
+    then = run.environment
+    now = fingerprint(workshop.engine, workshop.cores)
+    changed = [
+        key for key in ("cpu", "kernel", "cores", "photofinish", "engine") if key in then and then[key] != now[key]
+    ]
+    for each, built in (then.get("builds") or {}).items():
+        again = workshop.builds.get(each)
+        if again is None or Path(built["folder"]).name != Path(again.folder).name:
+            changed.append(f"the build of {each}")
+    if changed:
+        raise InputError(f"run {run.id} was begun under other circumstances ({', '.join(changed)}); start a new race")
 
 
 class _Course:

@@ -55,6 +55,7 @@ def document(
     measure: Orders,
     *,
     cpus: Sequence[int],
+    spin: bool | None = None,
     seed: int,
 ) -> dict[str, Any]:
     """The engine's input, ``photofinish.visit/1``."""
@@ -71,6 +72,7 @@ def document(
         "backend": parameters.backend,
         "threads": 1,
         "cpus": list(cpus),
+        "spin": spin,
         "window_ms": parameters.window_ms,
         "settle_ms": parameters.settle_ms,
         "drain_ms": parameters.drain_ms,

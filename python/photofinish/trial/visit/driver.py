@@ -84,6 +84,7 @@ def _visit_cell(task: RoundTask, field: Field, cell: Cell, facts: dict[str, Any]
         orders(len(targets), warmup, chance.getrandbits(53)),
         orders(len(targets), measure, chance.getrandbits(53)),
         cpus=task.bench.cores.engine,
+        spin=False if task.bench.cores.shared else None,
         seed=chance.getrandbits(53),
     )
     watch = _Watch(targets)
