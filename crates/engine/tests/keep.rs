@@ -126,20 +126,15 @@ fn when_the_process_that_holds_the_pipe_is_killed_everything_goes() {
     let mut holder =
         Command::new("sh").args(["-c", &script, &daemon_script(&ready)]).stdout(Stdio::null()).spawn().unwrap();
     ready.wait();
-    let table = fs::read_dir("/proc").unwrap().flatten();
-    let feeder = table
-        .filter_map(|entry| {
-            let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
-            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
-            let parent: u32 = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
-            (parent == holder.id() && stat.contains("(sleep)")).then_some(pid)
-        })
-        .next()
-        .unwrap();
-    // SAFETY: no pointers; both are processes of this test that nobody has waited for.
-    unsafe {
-        libc::kill(feeder, libc::SIGKILL);
-    }
+    let mut table = fs::read_dir("/proc").unwrap().flatten();
+    let feeder = table.find_map(|entry| {
+        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
+        let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+        let parent: u32 = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
+        (parent == holder.id() && stat.contains("(sleep)")).then_some(pid)
+    });
+    // SAFETY: no pointers; a process of this test that nobody has waited for.
+    unsafe { libc::kill(feeder.unwrap(), libc::SIGKILL) };
     wait_until(|| alive(ready.path()).is_empty());
     holder.wait().unwrap();
 }

@@ -2,12 +2,12 @@
 
 mod peers;
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::thread::sleep;
 use std::time::Duration;
 
-use peers::{After, HELLO, always, lines, number, serve, visit};
+use peers::{After, HELLO, always, begin, lines, number, serve, visit};
 use serde_json::{Value, json};
 
 fn document(targets: &[Value], order: &[Vec<usize>]) -> Value {
@@ -131,6 +131,26 @@ fn a_deadline_ends_the_journey_and_the_totals_are_still_told() {
     assert_eq!(lines.last().unwrap()["aborted"], "deadline");
     assert!(cycles(&lines, "measure").len() < 10_000);
     assert!(lines.iter().any(|line| line["event"] == "target"));
+}
+
+#[test]
+fn a_signal_lets_the_cycle_end_and_the_totals_be_told() {
+    let mut journey = begin(&document(&[target("a", always(HELLO))], &vec![vec![0]; 10_000]));
+    let mut lines = BufReader::new(journey.stdout.take().unwrap()).lines();
+    lines.next().unwrap().unwrap();
+    // SAFETY: no pointers; the child has not been waited for.
+    unsafe { libc::kill(journey.id() as i32, libc::SIGTERM) };
+    let rest: Vec<Value> = lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    assert!(journey.wait().unwrap().success());
+    assert_eq!(rest.last().unwrap()["aborted"], "signal");
+    assert!(rest.iter().all(|line| line["event"] != "cycle" || line["complete"] == true));
+}
+
+#[test]
+fn a_journey_whose_reader_is_gone_ends_by_itself() {
+    let mut journey = begin(&document(&[target("a", always(HELLO))], &vec![vec![0]; 100_000]));
+    drop(journey.stdout.take());
+    assert!(journey.wait().unwrap().success());
 }
 
 #[test]

@@ -88,23 +88,31 @@ impl Cgroups {
 /// Makes `name` in the first of `places` that lets itself be written; an empty one left over by a crash is replaced.
 fn first_possible(places: &[PathBuf], name: &str) -> Result<Option<PathBuf>, CgroupError> {
     for place in places {
-        if fs::create_dir_all(place).is_err() {
-            continue;
-        }
         let path = place.join(name);
-        if path.exists() && fs::remove_dir(&path).is_err() {
+        if path.exists() && fs::remove_dir(&path).is_err() && path.exists() {
             return Err(CgroupError::InUse(path));
         }
-        if fs::create_dir(&path).is_ok() && OpenOptions::new().write(true).open(path.join("cgroup.procs")).is_ok() {
+        if make(&path).is_ok() && OpenOptions::new().write(true).open(path.join("cgroup.procs")).is_ok() {
             return Ok(Some(path));
         }
+        // Fails where nothing was made.
         let _ = fs::remove_dir(&path);
     }
     Ok(None)
 }
 
-/// Where version 2 is mounted, from the text of `/proc/self/mounts`.
-pub fn mount_of_v2(mounts: &str) -> Option<PathBuf> {
+/// Makes `path` and what is above it. Another keeper that ends may remove the common parent in between.
+fn make(path: &Path) -> io::Result<()> {
+    let mut tries = 0;
+    loop {
+        match fs::create_dir_all(path.parent().unwrap_or(path)).and_then(|()| fs::create_dir(path)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && tries < 100 => tries += 1,
+            done => return done,
+        }
+    }
+}
+
+fn mount_of_v2(mounts: &str) -> Option<PathBuf> {
     mount_where(mounts, |kind, _| kind == "cgroup2")
 }
 

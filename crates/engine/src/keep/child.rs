@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -61,11 +61,9 @@ impl Child {
         let [program, arguments @ ..] = argv else { return Err("there is no program to run".to_owned()) };
         let output = match log {
             Some(path) => {
-                File::create(path).map_err(|error| format!("can't write the log {}: {error}", path.display()))?
+                File::create(path).map_err(|error| format!("can't write the log {}: {error}", path.display()))?.into()
             }
-            None => {
-                File::options().append(true).open("/dev/stderr").or_else(|_| File::open("/dev/null")).map_err(text)?
-            }
+            None => io::stderr().as_fd().try_clone_to_owned().map_err(text)?,
         };
         let members = cgroups.member_files().map_err(text)?;
         let joins: Vec<RawFd> = members.iter().map(AsRawFd::as_raw_fd).collect();

@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::thread;
 
@@ -119,13 +119,18 @@ pub fn assert_conserved(report: &Value) {
     }
 }
 
-/// Runs `visit` with `document`.
-pub fn visit(document: &Value) -> Output {
+/// Begins `visit` with `document`.
+pub fn begin(document: &Value) -> Child {
     let mut child =
         engine(&["visit"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // A document that is refused early may not be read to its end.
     let _ = child.stdin.take().unwrap().write_all(document.to_string().as_bytes());
-    child.wait_with_output().unwrap()
+    child
+}
+
+/// Runs `visit` with `document`.
+pub fn visit(document: &Value) -> Output {
+    begin(document).wait_with_output().unwrap()
 }
 
 /// The JSON lines of an output.
