@@ -112,7 +112,8 @@ fn make(path: &Path) -> io::Result<()> {
     }
 }
 
-fn mount_of_v2(mounts: &str) -> Option<PathBuf> {
+/// Where version 2 is mounted, from the text of `/proc/self/mounts`.
+pub fn mount_of_v2(mounts: &str) -> Option<PathBuf> {
     mount_where(mounts, |kind, _| kind == "cgroup2")
 }
 
