@@ -5,6 +5,7 @@ import hashlib
 import os
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -249,11 +250,12 @@ class _Course:
     def take(self, made: Round) -> None:
         """Adds a round that has been stored."""
         self._race = replace(self._race, rounds=(*self._race.rounds, made))
-        voids = sorted({trial.entry for trial in made.trials if trial.void is not None})
-        if made.void is not None:
-            self._note = f"round {made.index + 1} does not count: {made.void.detail}"
-        elif voids:
-            self._note = f"void in round {made.index + 1}: {', '.join(voids)}"
+        rounds = Counter(each.void.code for each in self._race.rounds if each.void is not None)
+        entries = sorted({trial.entry for trial in made.trials if trial.void is not None})
+        notes = [f"rounds that do not count: {count} ({code})" for code, count in rounds.items()]
+        if entries:
+            notes.append(f"void in the last round: {', '.join(entries)}")
+        self._note = "; ".join(notes)
 
     def _counted(self) -> int:
         return sum(each.void is None for each in self._race.rounds)
