@@ -13,9 +13,9 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Prints `photofinish-engine: message` and gives the exit code.
+    /// Prints `photofinish: message` and gives the exit code.
     pub fn report(self, message: &impl Display) -> ExitCode {
-        eprintln!("photofinish-engine: {message}");
+        eprintln!("photofinish: {message}");
         ExitCode::from(self as u8)
     }
 }

@@ -19,9 +19,9 @@ use url::Url;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  photofinish-engine load http://127.0.0.1:8080/                  as fast as 50 connections go
-  photofinish-engine load http://127.0.0.1:8080/ --rate 2000      latency at 2,000 requests a second
-  photofinish-engine load http://127.0.0.1:8080/ -d 30s --json --out run.json
+  photofinish load http://127.0.0.1:8080/                  as fast as 50 connections go
+  photofinish load http://127.0.0.1:8080/ --rate 2000      latency at 2,000 requests a second
+  photofinish load http://127.0.0.1:8080/ -d 30s --json --out run.json
 
 Exit codes: 0 done; 1 no response was accepted, or one differs from --expect-…; 2 bad input; 3 not possible here.")]
 pub struct Args {

@@ -1,9 +1,9 @@
 //! The one native binary of Photofinish.
 
-mod completion;
 mod cpus;
 mod fault;
 mod keep;
+mod laboratory;
 mod limit;
 mod load;
 mod origin;
@@ -14,11 +14,11 @@ mod visit;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Photofinish's native engine: load generator, reference server, and the laboratory's hands.
 #[derive(Parser)]
-#[command(name = "photofinish-engine", version, arg_required_else_help = true)]
+#[command(name = "photofinish", version, disable_help_subcommand = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -37,11 +37,13 @@ enum Command {
     Probe(probe::Args),
     /// Run one program so that nothing of it can outlive the caller
     Keep(keep::Args),
-    /// Print a script that completes this command's words in a shell
-    Completion(completion::Args),
 }
 
 fn main() -> ExitCode {
+    let own = std::env::args().nth(1).is_some_and(|first| Cli::command().find_subcommand(&first).is_some());
+    if !own {
+        return laboratory::hand_over(std::env::args_os().skip(1));
+    }
     match Cli::parse().command {
         Command::Load(args) => load::run(args),
         Command::Visit(args) => visit::run(args),
@@ -49,6 +51,5 @@ fn main() -> ExitCode {
         Command::Limit(args) => limit::run(args),
         Command::Probe(args) => probe::run(args),
         Command::Keep(args) => keep::run(args),
-        Command::Completion(args) => completion::run(args),
     }
 }

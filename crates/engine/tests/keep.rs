@@ -48,7 +48,7 @@ fn alive(mark: &str) -> Vec<i32> {
         let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
         let arguments = fs::read(entry.path().join("cmdline")).ok()?;
         let text = String::from_utf8_lossy(&arguments).replace('\0', " ");
-        (text.contains(mark) && !text.contains("photofinish-engine")).then_some(pid)
+        (text.contains(mark) && !text.contains(" keep ")).then_some(pid)
     });
     marked.collect()
 }
@@ -122,7 +122,7 @@ fn when_the_process_that_holds_the_pipe_is_killed_everything_goes() {
     let ready = Ready::new("orphan");
     // The holder stands for the laboratory: it alone has the writing end of keep's standard input.
     let script =
-        format!("exec 3>&1; sleep 1000 | exec {} keep -- sh -c \"$0\"", env!("CARGO_BIN_EXE_photofinish-engine"));
+        format!("exec 3>&1; sleep 1000 | exec {} keep -- sh -c \"$0\"", env!("CARGO_BIN_EXE_photofinish"));
     let mut holder =
         Command::new("sh").args(["-c", &script, &daemon_script(&ready)]).stdout(Stdio::null()).spawn().unwrap();
     ready.wait();

@@ -58,6 +58,7 @@ pub struct TargetLine<'a> {
     pub connects: u64,
     pub cpu_total_ns: Option<u64>,
     pub requests_total: u64,
+    pub settle_failed: u64,
     pub evidence: Option<&'a Evidence>,
     pub failure_example: Option<&'a str>,
     pub histograms: BTreeMap<&'static str, String>,

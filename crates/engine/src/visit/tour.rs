@@ -81,7 +81,7 @@ impl<'d, W: Write> Tour<'d, W> {
             let connections = document.load.connections();
             let checker = document.checker()?;
             let meter = Meter::open(target.cpu.as_ref()).unwrap_or_else(|error| {
-                eprintln!("photofinish-engine: visit: the CPU time of `{}` can't be read: {error}", target.id);
+                eprintln!("photofinish: visit: the CPU time of `{}` can't be read: {error}", target.id);
                 Meter::None
             });
             stops.push(Stop {
@@ -227,7 +227,7 @@ impl<'d, W: Write> Tour<'d, W> {
         self.window.settle_requests = settled.accepted;
         self.window.settle_failed = settled.failed.total() + settled.censored;
         self.window.connects += settled.connects;
-        stop.ledger.settled(settled.accepted, measured);
+        stop.ledger.settled(settled.accepted, self.window.settle_failed, measured);
         stop.driver.recording = measured;
         let cpu_ns = stop.meter.read_asleep();
         let engine_cpu_ns = thread_cpu_ns();
@@ -272,6 +272,7 @@ impl<'d, W: Write> Tour<'d, W> {
 
     /// The target can't be loaded: an empty window with its failures stands in the place of the real one.
     fn skip_window<N: Net>(&mut self, net: &mut N) {
+        let measured = self.measured();
         let stop = &mut self.stops[self.window.target];
         if let Some(schedule) = stop.driver.rest() {
             stop.schedule = Some(schedule);
@@ -281,7 +282,11 @@ impl<'d, W: Write> Tour<'d, W> {
         let at = Nanos::now();
         self.window.start_ns = at.0;
         self.window.settle_requests = tally.accepted;
-        self.window.settle_failed = tally.failed.total() + tally.censored;
+        self.window.sent += tally.sent - tally.accepted;
+        self.window.failed.add(&tally.failed);
+        self.window.censored = tally.censored;
+        self.window.connects += tally.connects;
+        stop.ledger.settled(tally.accepted, 0, measured);
         self.end_visit(net, at, cpu_ns);
     }
 

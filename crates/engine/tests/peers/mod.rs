@@ -83,7 +83,7 @@ fn reset(stream: &TcpStream) {
 
 /// The engine's binary.
 pub fn engine(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_photofinish-engine"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_photofinish"));
     command.args(arguments);
     command
 }

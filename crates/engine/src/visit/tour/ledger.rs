@@ -21,6 +21,7 @@ pub(super) struct Ledger {
     last_cpu_ns: Option<u64>,
     requests: u64,
     settle_requests: u64,
+    settle_failed: u64,
     sent: u64,
     failed: Failures,
     censored: u64,
@@ -42,9 +43,10 @@ impl Ledger {
         (cpu, Some(at.since(last_at).0))
     }
 
-    pub(super) const fn settled(&mut self, requests: u64, measured: bool) {
+    pub(super) const fn settled(&mut self, requests: u64, failed: u64, measured: bool) {
         if measured {
             self.settle_requests += requests;
+            self.settle_failed += failed;
         }
     }
 
@@ -108,6 +110,7 @@ impl<W: Write> Tour<'_, W> {
                 connects: ledger.connects,
                 cpu_total_ns: cpu.map(|(last, first)| last.saturating_sub(first)),
                 requests_total: ledger.requests + ledger.settle_requests,
+                settle_failed: ledger.settle_failed,
                 evidence: stop.driver.exhibits.evidence.as_ref(),
                 failure_example: stop.driver.exhibits.failure.as_deref(),
                 histograms: encoded(&stop.driver.latencies, matches!(self.document.load, Load::Open { .. })),
