@@ -43,7 +43,7 @@ class Bench:
             EnvironmentError_: there is none.
         """
         if self.engine is None:
-            raise EnvironmentError_("this suite's driver needs photofinish-engine; run `make build`")
+            raise EnvironmentError_("this suite's driver needs the engine; run `make build`")
         return self.engine
 
 
@@ -65,7 +65,7 @@ class Driver(Protocol):
     """Makes rounds."""
 
     needs_engine: bool
-    """False: it works on a machine without ``photofinish-engine`` too."""
+    """False: it works on a machine without ``the engine`` too."""
 
     def check(self, plan: Plan) -> None:
         """Looks at the plan's parameters before anything starts.

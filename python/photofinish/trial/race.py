@@ -198,9 +198,7 @@ def _refuse_other_circumstances(run: Run, workshop: Workshop) -> None:
     """Rounds of one race come from one machine, one engine and one set of builds."""
     then = run.environment
     now = fingerprint(workshop.engine, workshop.cores)
-    changed = [
-        key for key in ("cpu", "kernel", "cores", "photofinish", "engine") if key in then and then[key] != now[key]
-    ]
+    changed = [key for key in SAME_THROUGHOUT if key in then and then[key] != now[key]]
     for each, built in (then.get("builds") or {}).items():
         again = workshop.builds.get(each)
         if again is None or Path(built["folder"]).name != Path(again.folder).name:

@@ -1,4 +1,4 @@
-"""Runs ``photofinish-engine visit`` over the targets of one cell; the protocol is ``docs/engine-protocol.md``."""
+"""Runs ``photofinish visit`` over the targets of one cell; the protocol is ``docs/engine-protocol.md``."""
 
 import fcntl
 import json
