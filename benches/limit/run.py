@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What one request costs `limit`, `origin` and nginx, side by side.
 
-All servers live at once, pinned to one CPU; `photofinish-engine visit` on another CPU visits them in short windows, in
+All servers live at once, pinned to one CPU; `photofinish visit` on another CPU visits them in short windows, in
 an order that is shuffled anew for each cycle and repeated backwards. Printed: the median over the windows of server
 CPU µs per request, and the median, with its quartiles, of each server's ratio to `limit` within a cycle.
 
@@ -150,7 +150,7 @@ def visit(options: argparse.Namespace, names: list[str], seed: int) -> list[dict
 def main() -> int:
     """Compare and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--engine", type=Path, default=ROOT / "target/release/photofinish-engine")
+    parser.add_argument("--engine", type=Path, default=ROOT / "target/release/photofinish")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--cycles", type=int, default=40)
     parser.add_argument("--connections", type=int, default=50)

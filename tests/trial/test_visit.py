@@ -48,7 +48,7 @@ def engine_is_able() -> bool:
     )
 
 
-needs_engine = pytest.mark.skipif(not engine_is_able(), reason="photofinish-engine with visit and keep is not built")
+needs_engine = pytest.mark.skipif(not engine_is_able(), reason="the engine is not built: make build")
 
 
 def write_servers(root: Path, modes: list[str], *, timeout_s: float = 20) -> Path:

@@ -40,7 +40,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let own = std::env::args().nth(1).is_some_and(|first| Cli::command().find_subcommand(&first).is_some());
+    let own = std::env::args_os().nth(1).is_some_and(|first| Cli::command().find_subcommand(first).is_some());
     if !own {
         return laboratory::hand_over(std::env::args_os().skip(1));
     }

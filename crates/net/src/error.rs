@@ -26,7 +26,7 @@ pub enum NetError {
         reason: String,
     },
     /// The thread can't run on the CPU asked for.
-    #[error("can't pin to CPU {cpu}: {source}; choose one that `photofinish-engine probe` lists under `cpus`")]
+    #[error("can't pin to CPU {cpu}: {source}; choose one that `photofinish probe` lists under `cpus`")]
     Pin {
         /// The CPU as given.
         cpu: usize,

@@ -10,7 +10,7 @@ from typing import Any
 
 from photofinish.errors import EnvironmentError_
 
-NAME = "photofinish-engine"
+NAME = "photofinish"
 VARIABLE = "PHOTOFINISH_ENGINE"
 
 
@@ -34,7 +34,7 @@ def engine_path() -> Path:
 
 
 def probe(engine: Path) -> dict[str, Any]:
-    """What ``photofinish-engine probe`` says.
+    """What ``photofinish probe`` says.
 
     Raises:
         EnvironmentError_: it failed, or answered something that is not its document.

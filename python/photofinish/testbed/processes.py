@@ -1,4 +1,4 @@
-"""A resident contestant: started through ``photofinish-engine keep``, so that nothing of it outlives the laboratory."""
+"""A resident contestant: started through ``photofinish keep``, so that nothing of it outlives the laboratory."""
 
 import json
 import os
