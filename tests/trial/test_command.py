@@ -13,12 +13,15 @@ from photofinish.errors import InputError
 from photofinish.report import markdown
 from photofinish.store import Store
 from photofinish.store.records import Race, Trial
+from photofinish.testbed.counters import Counters
 from photofinish.testbed.environment import package_version
 from photofinish.testbed.stop import StopFlag
 from photofinish.trial.race import Progress, Workshop, begin, prepare, run_race
 from photofinish.verdict.judge import judge
 from tests.contestants import write_contestant, write_suite
 
+QUIET = "bounds = { foreign = 1.0, steal = 1.0 }"
+"""These tests run beside others."""
 COUNT = "i=0; while [ $i -lt {times} ]; do i=$((i+1)); done; echo done"
 
 
@@ -32,7 +35,7 @@ def without_engine(workshop: Workshop) -> Workshop:
 
 
 def run(root: Path, *, parameters: str = "repetitions = 2", rounds: int = 1, stop: StopFlag | None = None) -> Race:
-    suite = load_suite(write_suite(root, body="[cells.parameters]\n" + parameters, head="alternating = false"))
+    suite = load_suite(write_suite(root, body=f"[cells.parameters]\n{QUIET}\n{parameters}", head="alternating = false"))
     plan = make_plan(suite, "quick", seed=5, rounds=rounds)
     workshop = without_engine(prepare(plan, load_all(suite), root / "work"))
     with Store.open(root / "store.sqlite") as store:
@@ -104,7 +107,7 @@ def test_a_command_that_is_not_there_is_void_and_the_others_race(tmp_path: Path)
 
 def test_stopping_gives_up_the_round_and_keeps_the_finished_ones_for_resuming(tmp_path: Path) -> None:
     write_contestant(tmp_path, "one", ["sleep", "0.05"])
-    suite = load_suite(write_suite(tmp_path, body="parameters = { repetitions = 2 }"))
+    suite = load_suite(write_suite(tmp_path, body=f"[cells.parameters]\n{QUIET}\nrepetitions = 2"))
     plan = make_plan(suite, "quick", seed=5, rounds=3)
     workshop = without_engine(prepare(plan, load_all(suite), tmp_path / "work"))
     stop = StopFlag()
@@ -123,6 +126,15 @@ def test_stopping_gives_up_the_round_and_keeps_the_finished_ones_for_resuming(tm
     assert [each.index for each in second.rounds] == [0, 1, 2]
     assert second.rounds[0] == first.rounds[0]
     assert second.run.status == "finished"
+
+
+def test_a_round_beside_much_other_work_does_not_count(tmp_path: Path) -> None:
+    write_contestant(tmp_path, "one", ["true"])
+    counters = iter([Counters(0, 0, None, 1), Counters(10**15, 0, None, 1)] * 2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("photofinish.trial.command.read_counters", lambda: next(counters))
+        race = run(tmp_path)
+    assert [each.void.code for each in race.rounds if each.void is not None] == ["interference", "interference"]
 
 
 def test_wrong_parameters_are_told_before_anything_starts(tmp_path: Path) -> None:

@@ -1,4 +1,9 @@
-"""The driver for what can't stay resident: each repetition is a whole process, its cost read when it has ended."""
+"""The driver for what can't stay resident: each repetition is a whole process, its cost read when it has ended.
+
+A command runs in a session of its own, which is killed when the command has ended, timed out or been given up. Nothing
+watches over it from outside, as that would add to its cost: if the laboratory itself is killed by SIGKILL, the one
+command under way runs on to its own end.
+"""
 
 import hashlib
 import os
@@ -24,8 +29,11 @@ from photofinish.contest.suite import Cell, Frozen
 from photofinish.errors import EnvironmentError_, InputError
 from photofinish.store.records import Round, Trial, Void, Window
 from photofinish.testbed.cores import pinned
+from photofinish.testbed.counters import read_counters
 from photofinish.testbed.stop import StopFlag
+from photofinish.trial import gates
 from photofinish.trial.driver import Report, RoundTask
+from photofinish.trial.noise import LimitsOfNoise
 
 KIB = 1024
 _OUTPUT_BYTES = 1 << 16
@@ -52,6 +60,7 @@ class CommandParameters(Frozen):
     """Cycles before those that count: files come into memory."""
     timeout_s: float = Field(default=60, gt=0)
     expect: Expectation = Expectation()
+    bounds: LimitsOfNoise = LimitsOfNoise()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +110,45 @@ class CommandDriver:
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         began = time.monotonic()
         trials: list[Trial] = []
+        facts: dict[str, Any] = {"cells": {}}
+        void: Void | None = None
         folder = task.bench.scratch / f"{task.index:04}"
         shutil.rmtree(folder, ignore_errors=True)
         try:
             for cell in task.plan.cells:
                 report("commands", cell.id)
+                watch = _Watch()
                 trials += _Cell(task, cell, folder).run()
+                seen = facts["cells"][cell.id] = watch.facts()
+                bounds = CommandParameters.model_validate(cell.parameters).bounds.as_bounds()
+                void = void or gates.interference_void(seen["foreign_share"], seen["steal_share"], bounds)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        return Round(task.index, task.seed, started_at, time.monotonic() - began, tuple(trials))
+        duration_s = time.monotonic() - began
+        return Round(task.index, task.seed, started_at, duration_s, tuple(trials), facts, void)
+
+
+class _Watch:
+    """What the machine did beside our own processes."""
+
+    def __init__(self) -> None:
+        self._counters = read_counters()
+        self._own = _own_ns()
+        self._began = time.monotonic_ns()
+
+    def facts(self) -> dict[str, float]:
+        """Shares of the time of all CPUs."""
+        now = read_counters()
+        all_cpus = max(1, time.monotonic_ns() - self._began) * now.cpus
+        foreign = now.busy_ns - self._counters.busy_ns - (_own_ns() - self._own)
+        steal = now.steal_ns - self._counters.steal_ns
+        return {"foreign_share": max(0.0, foreign / all_cpus), "steal_share": steal / all_cpus}
+
+
+def _own_ns() -> int:
+    """CPU of this process and of all its children that have ended."""
+    times = os.times()
+    return round((times.user + times.system + times.children_user + times.children_system) * 1e9)
 
 
 class _Cell:

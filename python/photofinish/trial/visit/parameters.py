@@ -9,6 +9,7 @@ from photofinish.contest.plan import Plan
 from photofinish.contest.suite import Cell, Frozen
 from photofinish.errors import InputError
 from photofinish.trial.gates import Bounds
+from photofinish.trial.noise import LimitsOfNoise
 
 VISIT_OVERHEAD_MS = 6.0
 """Draining twice and reading edges, a visit; a guess for planning only."""
@@ -47,15 +48,6 @@ class Open(Frozen):
     arrivals: Literal["constant", "poisson"] = "poisson"
 
 
-class LimitsOfNoise(Frozen):
-    """Shares beyond which a trial or a round does not count; see ``gates.Bounds``."""
-
-    rest_void: float = Field(default=Bounds().rest_void, ge=0)
-    rest_label: float = Field(default=Bounds().rest_label, ge=0)
-    foreign: float = Field(default=Bounds().foreign, ge=0)
-    steal: float = Field(default=Bounds().steal, ge=0)
-
-
 class VisitParameters(Frozen):
     """All parameters of a visited cell."""
 
@@ -84,7 +76,7 @@ class VisitParameters(Frozen):
 
     def noise_bounds(self) -> Bounds:
         """The bounds, for the gates."""
-        return Bounds(**self.bounds.model_dump())
+        return self.bounds.as_bounds()
 
 
 def parameters_of(cell: Cell) -> VisitParameters:
