@@ -7,8 +7,8 @@ bootstrap is too narrow at few rounds and decides nothing; it is shown so that a
 """
 
 import numpy as np
-from scipy.stats import norm
 
+from photofinish.verdict.distributions import NORMAL, upper_quantile
 from photofinish.verdict.effects import Floats, hodges_lehmann
 
 RESAMPLES = 999
@@ -31,13 +31,13 @@ def bca_interval(differences: Floats, alpha: float, seed: int) -> tuple[float, f
     if resampled[0] == resampled[-1]:
         return estimate, estimate
     below = float((resampled < estimate).mean() + 0.5 * (resampled == estimate).mean())
-    z0 = float(norm.ppf(np.clip(below, 0.5 / RESAMPLES, 1 - 0.5 / RESAMPLES)))
+    z0 = NORMAL.inv_cdf(float(np.clip(below, 0.5 / RESAMPLES, 1 - 0.5 / RESAMPLES)))
     left_out = hodges_lehmann(np.stack([np.delete(d, i) for i in range(n)]))
     deviation = left_out.mean() - left_out
     squares = float((deviation**2).sum())
     acceleration = float((deviation**3).sum()) / (6 * squares**1.5) if squares > 0 else 0.0
     ends = []
-    for z in (norm.ppf(alpha / 2), norm.isf(alpha / 2)):
-        shifted = z0 + (z0 + float(z)) / (1 - acceleration * (z0 + float(z)))
-        ends.append(float(np.quantile(resampled, float(norm.cdf(shifted)))))
+    for z in (-upper_quantile(alpha / 2), upper_quantile(alpha / 2)):
+        shifted = z0 + (z0 + z) / (1 - acceleration * (z0 + z))
+        ends.append(float(np.quantile(resampled, NORMAL.cdf(shifted))))
     return min(ends), max(ends)

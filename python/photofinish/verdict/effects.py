@@ -19,7 +19,8 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import norm, rankdata
+
+from photofinish.verdict.distributions import midranks, upper_quantile, upper_tail
 
 EXACT_UP_TO = 60
 """Largest number of rounds with the exact null distribution; beyond, its normal approximation."""
@@ -82,13 +83,13 @@ def signed_rank_p(differences: ArrayLike) -> float:
     n = len(d)
     if n == 0:
         return 1.0
-    ranks = rankdata(np.abs(d))
+    ranks = midranks(np.abs(d))
     positive = float(ranks[d > 0].sum())
     if n > EXACT_UP_TO:
         mean = n * (n + 1) / 4
         spread = math.sqrt(float((ranks**2).sum()) / 4)
         z = max(abs(positive - mean) - 0.5, 0.0) / spread
-        return min(1.0, 2 * float(norm.sf(z)))
+        return min(1.0, 2 * upper_tail(z))
     distribution = _null_distribution(tuple(int(rank) for rank in np.sort(np.rint(2 * ranks))))
     observed = round(2 * positive)
     tail = min(float(distribution[: observed + 1].sum()), float(distribution[observed:].sum()))
@@ -101,7 +102,7 @@ def interval_rank(n: int, alpha: float) -> int:
     if n < 1 or 2.0 ** (1 - n) > alpha:
         return 0
     if n > EXACT_UP_TO:
-        z = float(norm.isf(alpha / 2))
+        z = upper_quantile(alpha / 2)
         return max(1, math.floor(n * (n + 1) / 4 - z * math.sqrt(n * (n + 1) * (2 * n + 1) / 24)))
     below = np.cumsum(_null_distribution(tuple(2 * rank for rank in range(1, n + 1)))[::2])
     return int(np.searchsorted(below, alpha / 2 * (1 + 1e-12), side="right"))

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom
 
+from photofinish.verdict.distributions import binomial_cdf
 from photofinish.verdict.equivalence import Better
 
 
@@ -35,9 +35,9 @@ def median_interval(figures: Sequence[float], alpha: float) -> Median | None:
     if n == 1:
         return Median(value, None, None, None, 1)
     k = 1
-    while 2 * float(binom.cdf(k, n, 0.5)) <= alpha and 2 * (k + 1) <= n:
+    while 2 * binomial_cdf(k, n, 0.5) <= alpha and 2 * (k + 1) <= n:
         k += 1
-    attained = 1 - 2 * float(binom.cdf(k - 1, n, 0.5))
+    attained = 1 - 2 * binomial_cdf(k - 1, n, 0.5)
     return Median(value, float(ordered[k - 1]), float(ordered[n - k]), attained, n)
 
 

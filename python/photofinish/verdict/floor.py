@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
-from scipy.stats import binom
 
+from photofinish.verdict.distributions import binomial_cdf
 from photofinish.verdict.effects import Effect, Floats, hodges_lehmann
 from photofinish.verdict.equivalence import outside
 
@@ -55,7 +55,7 @@ def rejected(effect: Effect, alpha: float, base: float) -> bool:
 def allowed_rejections(tests: int, alpha: float) -> int:
     """The most rejections among so many A/A tests that chance explains: the 1 − alpha quantile of Binomial(tests, alpha)."""
     allowed = 0
-    while float(binom.sf(allowed, tests, alpha)) > alpha * (1 + 1e-9):
+    while 1 - binomial_cdf(allowed, tests, alpha) > alpha * (1 + 1e-9):
         allowed += 1
     return allowed
 

@@ -14,8 +14,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.stats import norm
 
+from photofinish.verdict.distributions import upper_quantile
 from photofinish.verdict.effects import EXACT_UP_TO, interval_rank, walsh_averages
 
 POWER = 0.8
@@ -43,7 +43,7 @@ def rounds_needed(spread: float, delta: float, *, pairs: int = 1, alpha: float =
     The normal formula above with Holm's first step α/m.
     """
     level = alpha / max(pairs, 1)
-    z = float(norm.isf(level / 2) + norm.ppf(power))
+    z = upper_quantile(level / 2) + upper_quantile(1 - power)
     return max(fewest_rounds(pairs, alpha), math.ceil((z * spread / delta) ** 2))
 
 
@@ -54,7 +54,7 @@ def detectable_shift(n: int, alpha: float, power: float = POWER) -> float | None
     if k == 0:
         return None
     if n > EXACT_UP_TO:
-        return float(norm.isf(alpha / 2) + norm.ppf(power)) / math.sqrt(n) * math.sqrt(math.pi / 3)
+        return (upper_quantile(alpha / 2) + upper_quantile(1 - power)) / math.sqrt(n) * math.sqrt(math.pi / 3)
     samples = _SAMPLES if n <= EXACT_UP_TO // 2 else _SAMPLES // 3
     walsh = walsh_averages(np.random.default_rng(_SEED).standard_normal((samples, n)))
     upper = np.partition(walsh, walsh.shape[1] - k, axis=1)[:, -k]

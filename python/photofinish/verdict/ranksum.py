@@ -9,8 +9,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.stats import norm
 
+from photofinish.verdict.distributions import upper_quantile
 from photofinish.verdict.effects import EXACT_UP_TO, Floats
 
 
@@ -32,7 +32,7 @@ def _null_distribution(m: int, n: int) -> Floats:
 def _interval_rank(m: int, n: int, alpha: float) -> int:
     """The k of the interval; 0 where so few rounds can't attain 1 − alpha."""
     if max(m, n) > EXACT_UP_TO:
-        return max(0, math.floor(m * n / 2 - float(norm.isf(alpha / 2)) * math.sqrt(m * n * (m + n + 1) / 12)))
+        return max(0, math.floor(m * n / 2 - upper_quantile(alpha / 2) * math.sqrt(m * n * (m + n + 1) / 12)))
     below = np.cumsum(_null_distribution(m, n))
     return int(np.searchsorted(below, alpha / 2 * (1 + 1e-12), side="right"))
 
