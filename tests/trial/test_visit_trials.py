@@ -154,6 +154,18 @@ def test_labels_tell_of_reconnects_rest_and_drains() -> None:
     assert one(failed={"reset": 2}).labels == ("transport-failures",)
 
 
+def test_a_trend_is_told_only_from_windows_with_enough_requests() -> None:
+    made = visit(target(0))
+    for place, cycle in enumerate(made.cycles):
+        cycle["windows"] = [window(0, cpu_ns=9_500_000 * (2 if place < 10 else 1))]
+    busy = trials_of(CELL, CLOSED, made, [visited(0)], metrics=(), reference=None, shared_core=False)[0]
+    assert "warming-up" in busy.labels
+    for cycle in made.cycles:
+        cycle["windows"][0]["requests"] = 40
+    idle = trials_of(CELL, CLOSED, made, [visited(0)], metrics=(), reference=None, shared_core=False)[0]
+    assert "warming-up" not in idle.labels
+
+
 def test_a_death_tells_more_than_the_failures_that_it_caused() -> None:
     trial = one(end="it ended with status 7", failed={"reset": 500})
     assert trial.void is not None

@@ -14,6 +14,8 @@ from photofinish.trial.visit.parameters import Closed, VisitParameters
 from photofinish.verdict.warmup import steadiness
 
 PERCENTILES = {"latency_p50_ns": 0.50, "latency_p90_ns": 0.90, "latency_p99_ns": 0.99, "latency_p999_ns": 0.999}
+REQUESTS_FOR_STEADINESS = 100
+"""Windows with fewer scatter too much to tell a trend from chance."""
 WINDOW_VALUES = (
     "cpu_ns",
     "wall_ns",
@@ -204,7 +206,8 @@ def _labels(parameters: VisitParameters, target: Mapping[str, Any], sums: _Measu
         labels.append("reconnects")
     if sums.rest_share > parameters.bounds.rest_label:
         labels.append("restless")
-    costs = [w["cpu_ns"] / w["requests"] for w in sums.windows if w.get("cpu_ns") and w.get("requests")]
+    full = [window for window in sums.windows if window.get("cpu_ns") and window["requests"] >= REQUESTS_FOR_STEADINESS]
+    costs = [window["cpu_ns"] / window["requests"] for window in full]
     if (steady := steadiness(costs).label) not in {"flat", "too-short"}:
         labels.append(steady)
     return labels
