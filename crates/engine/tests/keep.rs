@@ -121,8 +121,7 @@ fn a_program_that_ignores_the_stop_signal_is_forced() {
 fn when_the_process_that_holds_the_pipe_is_killed_everything_goes() {
     let ready = Ready::new("orphan");
     // The holder stands for the laboratory: it alone has the writing end of keep's standard input.
-    let script =
-        format!("exec 3>&1; sleep 1000 | exec {} keep -- sh -c \"$0\"", env!("CARGO_BIN_EXE_photofinish"));
+    let script = format!("exec 3>&1; sleep 1000 | exec {} keep -- sh -c \"$0\"", env!("CARGO_BIN_EXE_photofinish"));
     let mut holder =
         Command::new("sh").args(["-c", &script, &daemon_script(&ready)]).stdout(Stdio::null()).spawn().unwrap();
     ready.wait();

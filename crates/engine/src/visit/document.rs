@@ -113,6 +113,19 @@ pub struct Target {
     pub address: SocketAddr,
     #[serde(default)]
     pub cpu: Option<CpuSource>,
+    #[serde(default)]
+    pub rest: Rest,
+}
+
+/// What becomes of a target's connections while others are visited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rest {
+    /// They stay open, idle.
+    #[default]
+    Keep,
+    /// They are closed, and made anew at the next visit: for a server that works on idle connections.
+    Close,
 }
 
 /// Where the CPU time of a target is read.

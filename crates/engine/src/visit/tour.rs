@@ -10,7 +10,7 @@ use photofinish_load::{Driver, Pace, Reason, Routes, Schedule};
 use photofinish_net::{Nanos, Net};
 
 use super::cpu::{Disturbed, Interference, Meter};
-use super::document::{Document, DocumentError, Load};
+use super::document::{Document, DocumentError, Load, Rest};
 use super::output::Window;
 use crate::signals;
 use ledger::Ledger;
@@ -292,7 +292,11 @@ impl<'d, W: Write> Tour<'d, W> {
 
     fn end_visit<N: Net>(&mut self, net: &mut N, at: Nanos, cpu_ns: Option<u64>) {
         let measured = self.measured();
-        self.stops[self.window.target].ledger.visited(&self.window, at, cpu_ns, measured);
+        let stop = &mut self.stops[self.window.target];
+        stop.ledger.visited(&self.window, at, cpu_ns, measured);
+        if self.document.targets[self.window.target].rest == Rest::Close {
+            stop.driver.cut(net);
+        }
         self.windows.push(self.window.clone());
         self.position += 1;
         let complete = self.position >= self.document.phases[self.phase].order[self.cycle].len();

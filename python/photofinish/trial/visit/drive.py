@@ -32,6 +32,8 @@ class Target:
     id: str
     address: tuple[str, int]
     resident: Resident
+    rest: str = "keep"
+    """``close``: its connections are closed while others are visited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,12 @@ def document(
         "request": parameters.request.model_dump(),
         "expect": parameters.expect.model_dump(),
         "targets": [
-            {"id": target.id, "address": f"{target.address[0]}:{target.address[1]}", "cpu": cpu_source(target.resident)}
+            {
+                "id": target.id,
+                "address": f"{target.address[0]}:{target.address[1]}",
+                "cpu": cpu_source(target.resident),
+                "rest": target.rest,
+            }
             for target in targets
         ],
         "phases": [*phases, {"name": "measure", "order": measure}],
