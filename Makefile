@@ -40,15 +40,15 @@ $(VENV)/.built: $(VENV)/.run pyproject.toml $(RUST_SOURCES)
 check: build $(VENV)/.dev ## Formatters, clippy pedantic, ruff, strict typing; warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --release --locked -- -D warnings
-	$(VENV)/bin/ruff format --check python tests benches
-	$(VENV)/bin/ruff check python tests benches
+	$(VENV)/bin/ruff format --check python tests benches scripts
+	$(VENV)/bin/ruff check python tests benches scripts
 	$(VENV)/bin/mypy
 	$(PY) scripts/check_files.py
 
 format: $(VENV)/.dev ## Format everything
 	cargo fmt --all
-	$(VENV)/bin/ruff format python tests benches
-	$(VENV)/bin/ruff check --fix --quiet python tests benches
+	$(VENV)/bin/ruff format python tests benches scripts
+	$(VENV)/bin/ruff check --fix --quiet python tests benches scripts
 
 bench-verdicts: build ## 100 A/A races, a handicap of 2 %, spread by window length: benches/verdicts/README.md
 	$(PY) benches/verdicts/run.py
