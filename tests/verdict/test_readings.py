@@ -1,6 +1,7 @@
 """What counts, decided without a look at the outcome."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -92,3 +93,10 @@ def test_zero_against_zero_is_no_difference_and_zero_against_anything_has_no_rat
 @pytest.mark.parametrize("value", [None, math.nan, math.inf, -1.0])
 def test_a_missing_or_impossible_figure_does_not_count(value: float | None) -> None:
     assert _read((_figure("a", value),), metric=COST).voids["a"] == {"no-figure": 1}
+
+
+def test_a_label_stands_for_an_entry_if_more_than_half_of_its_rounds_have_it() -> None:
+    often = replace(windowed("a", [1.0]), labels=("restless", "warming-up"))
+    once = replace(windowed("a", [1.0]), labels=("restless",))
+    readings = _read((often,), (once,), (once,), (windowed("a", [1.0]),))
+    assert readings.labels["a"] == ("restless",)

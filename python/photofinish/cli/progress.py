@@ -73,7 +73,8 @@ class RaceProgress:
     def racing(self, at: Progress) -> None:
         """A phase of a round begins."""
         where = f" {at.cell}" if at.cell else ""
-        self.update(f"round {at.round} of {at.rounds}: {at.phase}{where}", done=at.done, eta_s=at.eta_s, note=at.note)
+        made_up = f" (of {at.rounds}, others were void)" if at.round > at.rounds else f" of {at.rounds}"
+        self.update(f"round {at.round}{made_up}: {at.phase}{where}", done=at.done, eta_s=at.eta_s, note=at.note)
 
     def say(self, text: str) -> None:
         """One line that stays."""

@@ -1,8 +1,7 @@
 """The driver for what can't stay resident: each repetition is a whole process, its cost read when it has ended.
 
-A command runs in a session of its own, which is killed when the command has ended, timed out or been given up. Nothing
-watches over it from outside, as that would add to its cost: if the laboratory itself is killed by SIGKILL, the one
-command under way runs on to its own end.
+A command runs in a session of its own, which is killed when the command has ended, timed out or been given up; should the
+laboratory itself be killed, its guard does that (``testbed/guard.py``), at no cost to the command.
 """
 
 import hashlib
@@ -30,6 +29,7 @@ from photofinish.errors import EnvironmentError_, InputError
 from photofinish.store.records import Round, Trial, Void, Window
 from photofinish.testbed.cores import pinned
 from photofinish.testbed.counters import read_counters
+from photofinish.testbed.guard import Guard
 from photofinish.testbed.stop import StopFlag
 from photofinish.trial import gates
 from photofinish.trial.driver import Report, RoundTask
@@ -115,13 +115,14 @@ class CommandDriver:
         folder = task.bench.scratch / f"{task.index:04}"
         shutil.rmtree(folder, ignore_errors=True)
         try:
-            for cell in task.plan.cells:
-                report("commands", cell.id)
-                watch = _Watch()
-                trials += _Cell(task, cell, folder).run()
-                seen = facts["cells"][cell.id] = watch.facts()
-                bounds = CommandParameters.model_validate(cell.parameters).bounds.as_bounds()
-                void = void or gates.interference_void(seen["foreign_share"], seen["steal_share"], bounds)
+            with Guard() as guard:
+                for cell in task.plan.cells:
+                    report("commands", cell.id)
+                    watch = _Watch()
+                    trials += _Cell(task, cell, folder, guard).run()
+                    seen = facts["cells"][cell.id] = watch.facts()
+                    bounds = CommandParameters.model_validate(cell.parameters).bounds.as_bounds()
+                    void = void or gates.interference_void(seen["foreign_share"], seen["steal_share"], bounds)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         duration_s = time.monotonic() - began
@@ -154,7 +155,8 @@ def _own_ns() -> int:
 class _Cell:
     """One cell of one round."""
 
-    def __init__(self, task: RoundTask, cell: Cell, folder: Path) -> None:
+    def __init__(self, task: RoundTask, cell: Cell, folder: Path, guard: Guard) -> None:
+        self._guard = guard
         self._task = task
         self._cell = cell
         self._parameters = CommandParameters.model_validate(cell.parameters)
@@ -181,7 +183,9 @@ class _Cell:
             try:
                 with pinned(self._task.bench.cores.contestants):  # the child inherits it
                     process, began = _start(argv, environment, self._run_folder(entry))
+                self._guard.watch(process.pid)
                 done = _finish(process, began, self._parameters.timeout_s, self._task.bench.stop)
+                self._guard.rest()
             except OSError as error:
                 self._voids[entry.id] = Void("not-ready", f"`{argv[0]}` could not be started ({error.strerror})")
                 return

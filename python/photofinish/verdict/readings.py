@@ -40,6 +40,7 @@ class Readings:
     voids: dict[str, Counter[str]]
     """Entry → reason code → rounds that it took away."""
     labels: dict[str, tuple[str, ...]]
+    """Entry → labels of more than half of the counted rounds; the store keeps each round's own."""
 
     def figures(self, entry: str) -> list[float]:
         """One figure a round, in the metric's unit."""
@@ -79,7 +80,7 @@ def read(plan: Plan, rounds: tuple[Round, ...], cell: Cell, metric: Metric) -> R
     """Gather one metric on one cell from rounds that count."""
     by_round: list[dict[str, Reading]] = []
     voids: dict[str, Counter[str]] = {entry.id: Counter() for entry in plan.entries}
-    labels: dict[str, dict[str, None]] = {entry.id: {} for entry in plan.entries}
+    labels: dict[str, Counter[str]] = {entry.id: Counter() for entry in plan.entries}
     for one_round in rounds:
         trials = {trial.entry: trial for trial in one_round.trials if trial.cell == cell.id}
         by_entry: dict[str, Reading] = {}
@@ -91,9 +92,13 @@ def read(plan: Plan, rounds: tuple[Round, ...], cell: Cell, metric: Metric) -> R
             else:
                 voids[entry.id][reading] += 1
             if trial is not None:
-                labels[entry.id].update(dict.fromkeys(trial.labels))
+                labels[entry.id].update(set(trial.labels))
         by_round.append(by_entry)
-    return Readings(metric, tuple(by_round), voids, {entry: tuple(found) for entry, found in labels.items()})
+    usual = {
+        entry: tuple(sorted(code for code, count in found.items() if 2 * count > len(rounds)))
+        for entry, found in labels.items()
+    }
+    return Readings(metric, tuple(by_round), voids, usual)
 
 
 def _reading(trial: Trial, metric: Metric) -> Reading | str:
