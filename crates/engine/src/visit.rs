@@ -52,6 +52,7 @@ fn carry_out(document: &Document) -> ExitCode {
         cpu: document.cpus.first().copied(),
         busy_poll: if document.spins() { Nanos::from_millis(1000) } else { Nanos(0) },
         precise_timer: true,
+        direct_files: true,
         account: true,
         stop: None,
     };

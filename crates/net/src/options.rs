@@ -66,6 +66,9 @@ pub struct Options {
     /// Polls instead of sleeping for the last 50 µs before a timer: the wake-up latency of the kernel (5–60 µs) is
     /// paid in CPU time instead of lateness.
     pub precise_timer: bool,
+    /// Keeps sockets in a file table of the `io_uring` where the kernel has what that needs; see
+    /// [`crate::Stats::direct_files`].
+    pub direct_files: bool,
     /// Keeps [`crate::Stats::busy`] and [`crate::Stats::waited`]: one more reading of the clock a turn.
     pub account: bool,
     /// Ends the loop from outside: another thread or a signal.
@@ -80,6 +83,7 @@ impl Default for Options {
             cpu: None,
             busy_poll: Nanos(0),
             precise_timer: false,
+            direct_files: true,
             account: true,
             stop: None,
         }

@@ -12,6 +12,7 @@ pub struct Probe {
 }
 
 /// What `io_uring` can do here.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about one kernel")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UringProbe {
     /// Multishot receive (Linux 6.0).
@@ -20,6 +21,9 @@ pub struct UringProbe {
     pub provided_buffers: bool,
     /// Multishot accept (5.19).
     pub multishot_accept: bool,
+    /// File tables that let go of a socket at once (6.15). A loop does without where its table would be larger than
+    /// `RLIMIT_NOFILE` allows.
+    pub direct_files: bool,
     /// Why the `io_uring` back end can't run; `None` where it can.
     pub reason: Option<String>,
 }

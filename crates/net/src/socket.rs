@@ -164,10 +164,13 @@ pub(crate) fn send_gathered(socket: RawFd, pieces: &[IoSlice<'_>]) -> io::Result
     if count < 0 { Err(io::Error::last_os_error()) } else { Ok(count as usize) }
 }
 
+/// The `TCP_USER_TIMEOUT` of a connection that its handler has left.
+pub(crate) static PATIENCE_MS: i32 = 10_000;
+
 /// Nobody waits for what is still queued on `socket` but a peer that may never read: the kernel gives up after 10 s
 /// without progress. Failure leaves the kernel's own, longer patience.
 pub(crate) fn limit_patience(socket: RawFd) {
-    let _ = set_number(socket, libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, 10_000);
+    let _ = set_number(socket, libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, PATIENCE_MS);
 }
 
 pub(crate) fn close(socket: RawFd) {

@@ -7,6 +7,8 @@ use crate::Nanos;
 pub struct Stats {
     /// `io_uring` or `epoll`; empty before the start.
     pub backend: &'static str,
+    /// Whether sockets live in a file table of the `io_uring` rather than among the descriptors of the process.
+    pub direct_files: bool,
     /// Batches of events taken from the kernel, empty ones included.
     pub turns: u64,
     /// System calls made by the loop (clock readings go through the vDSO and are none).

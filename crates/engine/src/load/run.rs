@@ -68,6 +68,7 @@ fn prepare(
         cpu: args.cpus.as_ref().map(|list| list.0[thread as usize % list.0.len()]),
         busy_poll: Nanos(0),
         precise_timer: args.rate.is_some(),
+        direct_files: true,
         account: true,
         stop: None,
     };

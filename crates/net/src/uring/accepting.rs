@@ -1,11 +1,10 @@
 //! Listeners: one multishot accept each, taken back while all slots are in use.
 
-use std::os::fd::{AsRawFd, RawFd};
-
-use io_uring::{opcode, types};
+use io_uring::opcode;
 
 use super::net::UringNet;
 use super::operation::{Completion, Operation};
+use super::target::Target;
 use crate::table::Phase;
 use crate::{Conn, Nanos};
 
@@ -23,8 +22,7 @@ impl UringNet {
         for index in 0..self.listeners.len() {
             if !self.armed[index] {
                 self.armed[index] = true;
-                let raw = types::Fd(self.listeners[index].as_raw_fd());
-                let accept = opcode::AcceptMulti::new(raw).flags(libc::SOCK_CLOEXEC).build();
+                let accept = self.files.accept(&self.listeners[index]);
                 self.push(accept, Operation::Accept(index));
             }
         }
@@ -41,9 +39,9 @@ impl UringNet {
     }
 
     /// A slot for an accepted connection; without one it waits, and the listeners rest.
-    pub(super) fn adopt_accepted(&mut self, raw: RawFd) -> Option<Conn> {
-        let Some(conn) = self.adopt(raw, Phase::Open) else {
-            self.waiting.push_back(raw);
+    pub(super) fn adopt_accepted(&mut self, target: Target) -> Option<Conn> {
+        let Some(conn) = self.adopt(target, Phase::Open) else {
+            self.waiting.push_back(target);
             self.disarm_listeners();
             return None;
         };
@@ -56,7 +54,7 @@ impl UringNet {
     }
 
     /// An accepted connection that waited and now has a slot to go to.
-    pub(super) fn next_waiting(&mut self) -> Option<RawFd> {
+    pub(super) fn next_waiting(&mut self) -> Option<Target> {
         if self.table.is_full() { None } else { self.waiting.pop_front() }
     }
 

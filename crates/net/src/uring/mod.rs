@@ -10,6 +10,7 @@ mod net;
 mod operation;
 mod ring;
 mod sending;
+mod target;
 
 use std::io;
 use std::net::TcpListener;
@@ -18,6 +19,7 @@ use crate::table::Phase;
 use crate::{Closed, Conn, Handler, NetError, Options, Stats};
 use net::UringNet;
 use operation::{Completion, Operation};
+use target::Target;
 
 pub(crate) use ring::examine;
 
@@ -40,8 +42,8 @@ fn turns<H: Handler>(options: &Options, net: &mut UringNet, handler: &mut H) -> 
         for completion in batch.drain(..) {
             dispatch(net, handler, completion);
         }
-        while let Some(raw) = net.next_waiting() {
-            take(net, handler, raw);
+        while let Some(target) = net.next_waiting() {
+            take(net, handler, target);
         }
         if net.timer.is_some_and(|at| net.now >= at) {
             net.timer = None;
@@ -61,16 +63,17 @@ fn dispatch<H: Handler>(net: &mut UringNet, handler: &mut H, completion: Complet
         Operation::Accept(listener) => {
             net.accept_completed(listener, completion);
             if completion.result >= 0 {
-                take(net, handler, completion.result);
+                take(net, handler, net.files.accepted(completion.result));
             }
         }
+        Operation::Vacate(index) => net.files.vacated(index),
         Operation::Stop => net.stopping = true,
         Operation::Unattended => {}
     }
 }
 
-fn take<H: Handler>(net: &mut UringNet, handler: &mut H, raw: i32) {
-    if let Some(conn) = net.adopt_accepted(raw) {
+fn take<H: Handler>(net: &mut UringNet, handler: &mut H, target: Target) {
+    if let Some(conn) = net.adopt_accepted(target) {
         handler.accepted(net, conn);
     }
 }

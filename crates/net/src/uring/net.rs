@@ -3,14 +3,15 @@
 use std::collections::VecDeque;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
+use std::os::fd::AsRawFd;
 
 use io_uring::{opcode, squeue, types};
 
-use super::buffers::{Buffers, GROUP};
+use super::buffers::Buffers;
 use super::operation::{Completion, Operation};
 use super::ring::Ring;
 use super::sending::Gathered;
+use super::target::{Files, Target};
 use crate::options::TIMER_SPIN;
 use crate::outbox::Outbox;
 use crate::socket::{self, KernelAddress};
@@ -22,7 +23,7 @@ const QUICKLY_SENT: usize = 64 * 1024;
 
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about up to three operations at once")]
 pub(super) struct Link {
-    pub fd: RawFd,
+    pub target: Target,
     /// Queued since the current send began.
     pub out: Outbox,
     /// Being sent: the kernel reads it while `sending`.
@@ -42,7 +43,7 @@ pub(super) struct Link {
 impl Default for Link {
     fn default() -> Self {
         Self {
-            fd: -1,
+            target: Target::NONE,
             out: Outbox::default(),
             flight: Outbox::default(),
             gathered: None,
@@ -61,6 +62,7 @@ pub(super) struct UringNet {
     // Before the memory that the kernel may point to: dropped first.
     ring: Ring,
     pub buffers: Buffers,
+    pub files: Files,
     pub table: Table<Link>,
     pub stats: Stats,
     pub now: Nanos,
@@ -74,13 +76,14 @@ pub(super) struct UringNet {
     pub listeners_rest: bool,
     pub rest_until: Option<Nanos>,
     /// Accepted beyond the limit, before the listeners could be told to rest.
-    pub waiting: VecDeque<RawFd>,
+    pub waiting: VecDeque<Target>,
 }
 
 impl UringNet {
     pub fn new(options: &Options, listeners: Vec<TcpListener>) -> Result<Self, NetError> {
         let ring = Ring::new()?;
         let buffers = Buffers::new(&ring)?;
+        let files = Files::new(&ring, options, &listeners);
         for listener in &listeners {
             // Accepted connections inherit it.
             socket::set_flag(listener.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_NODELAY)
@@ -91,7 +94,8 @@ impl UringNet {
             ring,
             buffers,
             table: Table::new(options.max_connections),
-            stats: Stats { backend: "io_uring", ..Stats::default() },
+            stats: Stats { backend: "io_uring", direct_files: files.direct(), ..Stats::default() },
+            files,
             now,
             last_event: now,
             timer: None,
@@ -153,11 +157,11 @@ impl UringNet {
         }
     }
 
-    /// Gives `raw` a slot if there is one.
-    pub fn adopt(&mut self, raw: RawFd, phase: Phase) -> Option<Conn> {
+    /// Gives `target` a slot if there is one.
+    pub fn adopt(&mut self, target: Target, phase: Phase) -> Option<Conn> {
         let conn = self.table.insert(phase)?;
         let link = &mut self.table.get_mut(conn)?.state;
-        link.fd = raw;
+        link.target = target;
         link.dirty = false;
         link.abandoned = false;
         link.ending = false;
@@ -170,7 +174,7 @@ impl UringNet {
             return self.settle(conn);
         }
         slot.state.receiving = true;
-        let receive = opcode::RecvMulti::new(types::Fd(slot.state.fd), GROUP).build();
+        let receive = slot.state.target.receive();
         self.push(receive, Operation::Receive(conn));
     }
 
@@ -188,16 +192,18 @@ impl UringNet {
     pub fn leave(&mut self, conn: Conn, flush: bool) {
         let Some(slot) = self.table.get_mut(conn) else { return };
         slot.phase = Phase::Lingering;
-        if flush && slot.state.flight.len() + slot.state.out.len() > QUICKLY_SENT {
-            self.stats.syscalls += 1;
-            socket::limit_patience(slot.state.fd);
-        }
+        let lengthy = flush && slot.state.flight.len() + slot.state.out.len() > QUICKLY_SENT;
+        let patience = if lengthy { slot.state.target.limit_patience() } else { None };
+        self.stats.syscalls += u64::from(lengthy && patience.is_none());
         if !flush {
             slot.state.abandoned = true;
             slot.state.out.clear();
             if !slot.state.sending {
                 slot.state.flight.clear();
             }
+        }
+        if let Some(entry) = patience {
+            self.push(entry, Operation::Unattended);
         }
         self.settle(conn);
     }
@@ -213,7 +219,7 @@ impl UringNet {
         if !(link.abandoned || drained) {
             return self.mark_dirty(conn);
         }
-        let raw = types::Fd(link.fd);
+        let target = link.target;
         if link.sending || link.receiving || link.connecting {
             if link.ending {
                 return;
@@ -221,39 +227,39 @@ impl UringNet {
             link.ending = true;
             // Not a shutdown: the kernel looks its descriptor up later, on another thread, when this one may have been
             // closed and given to the next connection. A cancel is done while it is submitted.
-            let all = types::CancelBuilder::fd(raw).all();
-            let end = opcode::AsyncCancel2::new(all).build();
-            return self.push(end, Operation::Unattended);
+            return self.push(target.cancel(), Operation::Unattended);
         }
-        link.fd = -1;
+        link.target = Target::NONE;
         link.out.clear();
         link.flight.clear();
         self.table.remove(conn);
         self.rest_until = None;
-        self.push(opcode::Close::new(raw).build(), Operation::Unattended);
+        let closing = self.files.closing(target);
+        self.push(target.close(), closing);
     }
 
-    /// Ends every operation, so that the kernel holds no pointer into memory that is about to be freed.
+    /// Ends every operation, so that the kernel holds no pointer into memory that is about to be freed, and closes every
+    /// socket: those in the file table would otherwise be closed at some time after the ring.
     pub fn wind_down(&mut self) {
-        for slot in self.table.tenants() {
-            // SAFETY: an open socket of ours.
-            unsafe { libc::shutdown(slot.state.fd, libc::SHUT_RDWR) };
-        }
         let all = opcode::AsyncCancel2::new(types::CancelBuilder::any()).build();
         self.push(all, Operation::Unattended);
+        let tenants = self.table.tenants().map(|slot| slot.state.target);
+        let open: Vec<Target> = tenants.chain(self.waiting.drain(..)).collect();
+        for target in open {
+            self.push(target.close(), Operation::Unattended);
+        }
         let mut batch = Vec::new();
         for _ in 0..1000 {
-            let done = self.ring.pending == 0 || self.ring.enter(1, Some(Nanos::from_millis(1))).is_err();
-            self.ring.collect(&mut batch);
-            batch.drain(..).filter_map(Completion::accepted).for_each(socket::close);
-            if done {
+            if self.ring.pending == 0 {
                 break;
             }
+            // Without success once, perhaps with success the next time; the number of tries is bounded.
+            let _ = self.ring.enter(1, Some(Nanos::from_millis(1)));
+            self.ring.collect(&mut batch);
+            for late in batch.drain(..).filter_map(Completion::accepted) {
+                self.ring.push(self.files.accepted(late).close(), Operation::Unattended);
+            }
         }
-        for slot in self.table.tenants() {
-            socket::close(slot.state.fd);
-        }
-        self.waiting.drain(..).for_each(socket::close);
     }
 }
 
@@ -268,18 +274,18 @@ impl Net for UringNet {
     }
 
     fn connect(&mut self, to: SocketAddr) -> io::Result<Conn> {
+        let full = || io::Error::other("all slots are taken: raise max_connections");
+        if self.table.is_full() {
+            return Err(full());
+        }
         self.stats.syscalls += 2;
-        let raw = socket::tcp_socket(to, 0)?.into_raw_fd();
-        let Some(conn) = self.adopt(raw, Phase::Connecting) else {
-            socket::close(raw);
-            return Err(io::Error::other("all slots are taken: raise max_connections"));
-        };
+        let socket = socket::tcp_socket(to, 0)?;
+        let target = self.files.place(&self.ring, socket);
+        self.stats.syscalls += if matches!(target, Target::Fixed(_)) { 2 } else { 0 };
+        let conn = self.adopt(target, Phase::Connecting).ok_or_else(full)?;
         if let Some(slot) = self.table.get_mut(conn) {
             slot.state.connecting = true;
-            let form = KernelAddress::from(to);
-            let kept = slot.state.address.insert(Box::new(form));
-            let address = (&raw const kept.storage).cast();
-            let entry = opcode::Connect::new(types::Fd(raw), address, form.length).build();
+            let entry = target.connect(slot.state.address.insert(Box::new(KernelAddress::from(to))));
             self.push(entry, Operation::Connect(conn));
         }
         Ok(conn)

@@ -10,6 +10,8 @@ pub(super) enum Operation {
     Connect(Conn),
     /// The listener's index.
     Accept(usize),
+    /// The close of a place in the file table that the loop gives out again.
+    Vacate(u32),
     Stop,
     /// Nobody waits for its outcome: close, shutdown, cancel.
     Unattended,
@@ -19,7 +21,7 @@ pub(super) enum Operation {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Completion {
     pub operation: Operation,
-    /// A count, a descriptor, or a negative errno.
+    /// A count, a descriptor or a place in the file table, or a negative errno.
     pub result: i32,
     flags: u32,
     /// The operation stays armed and will complete again.
@@ -37,8 +39,8 @@ impl Completion {
         }
     }
 
-    /// The descriptor that an accept brought.
-    pub fn accepted(self) -> Option<std::os::fd::RawFd> {
+    /// What an accept brought: a descriptor, or a place in the file table.
+    pub fn accepted(self) -> Option<i32> {
         (matches!(self.operation, Operation::Accept(_)) && self.result >= 0).then_some(self.result)
     }
 
@@ -60,6 +62,7 @@ impl Operation {
             Self::Accept(index) => (3, index as u64),
             Self::Stop => (4, 0),
             Self::Unattended => (5, 0),
+            Self::Vacate(index) => (6, u64::from(index)),
         };
         kind << 56 | lower
     }
@@ -78,6 +81,7 @@ impl Operation {
             2 => Self::Connect(conn),
             3 => Self::Accept(packed as u32 as usize),
             4 => Self::Stop,
+            6 => Self::Vacate(packed as u32),
             _ => Self::Unattended,
         }
     }
@@ -96,6 +100,7 @@ mod tests {
             Operation::Send(conn),
             Operation::Connect(Conn { slot: 0, generation: 0 }),
             Operation::Accept(3),
+            Operation::Vacate(u32::MAX),
             Operation::Stop,
             Operation::Unattended,
         ];

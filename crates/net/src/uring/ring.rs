@@ -1,7 +1,7 @@
 //! The two queues, and the one system call that serves both.
 
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 
 use io_uring::{IoUring, opcode, squeue};
 
@@ -74,6 +74,22 @@ impl Ring {
     pub unsafe fn register_buffers(&self, address: u64, count: u16, group: u16) -> io::Result<()> {
         // SAFETY: the caller's promise.
         unsafe { self.inner.submitter().register_buf_ring_with_flags(address, count, group, 0) }
+    }
+
+    /// Makes a file table of `count` empty places.
+    ///
+    /// Not before Linux 6.15, the first release with a mark of its own after 6.13: older ones keep a socket that left
+    /// the table open until all operations that were pending on any socket have ended, so that its peer sees no end.
+    pub fn register_files(&self, count: u32) -> io::Result<()> {
+        if !self.inner.params().is_feature_no_iowait() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        self.inner.submitter().register_files_sparse(count)
+    }
+
+    /// Puts `file` into an empty place of the table, at once.
+    pub fn set_file(&self, index: u32, file: RawFd) -> io::Result<()> {
+        self.inner.submitter().register_files_update(index, &[file]).map(drop)
     }
 
     /// Queues an operation; what it points to must stay until it completes. Returns the number of system calls made
@@ -153,8 +169,13 @@ fn build() -> io::Result<IoUring> {
 
 /// Tries what the back end needs: a version number proves nothing inside a sandbox.
 pub(crate) fn examine() -> UringProbe {
-    let mut probe =
-        UringProbe { multishot_receive: false, provided_buffers: false, multishot_accept: false, reason: None };
+    let mut probe = UringProbe {
+        multishot_receive: false,
+        provided_buffers: false,
+        multishot_accept: false,
+        direct_files: false,
+        reason: None,
+    };
     let ring = match Ring::new() {
         Ok(ring) => ring,
         Err(NetError::NoIoUring { reason }) => {
@@ -170,6 +191,7 @@ pub(crate) fn examine() -> UringProbe {
     let asked = ring.inner.submitter().register_probe(&mut known);
     let accept = asked.is_ok() && known.is_supported(opcode::AcceptMulti::CODE);
     probe.provided_buffers = super::buffers::Buffers::new(&ring).is_ok();
+    probe.direct_files = ring.register_files(1).is_ok();
     // Multishot accept and buffer rings came with one release. Multishot receive is a flag that no probe shows; it came
     // with 6.0, together with SEND_ZC, which a probe does show.
     probe.multishot_accept = accept && probe.provided_buffers;

@@ -2,8 +2,6 @@
 
 use std::io::IoSlice;
 
-use io_uring::{opcode, types};
-
 use super::net::UringNet;
 use super::operation::Operation;
 use crate::Conn;
@@ -11,8 +9,6 @@ use crate::outbox::Outbox;
 use crate::table::Phase;
 
 const PIECES_A_SEND: usize = 16;
-/// `MSG_WAITALL` lets the kernel go on by itself after a short send.
-const FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
 
 /// What a gathered send points to.
 pub(super) struct Gathered {
@@ -66,14 +62,13 @@ impl UringNet {
             return;
         }
         link.sending = true;
-        let raw = types::Fd(link.fd);
         let entry = if let Some(bytes) = link.flight.single() {
-            opcode::Send::new(raw, bytes.as_ptr(), bytes.len() as u32).flags(FLAGS).build()
+            link.target.send(bytes)
         } else {
             let gathered = link.gathered.get_or_insert_with(Gathered::new);
             // SAFETY: `flight` is left alone while `sending` is set.
             let header = unsafe { gathered.aim(&link.flight) };
-            opcode::SendMsg::new(raw, header).flags(FLAGS as u32).build()
+            link.target.send_gathered(header)
         };
         self.push(entry, Operation::Send(conn));
     }

@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 
-use photofinish_net::{Closed, Conn, Handler, Net};
+use photofinish_net::{Closed, Conn, Handler, Net, Options};
 
-use crate::support::{Echo, Server, listen, on_each_backend, run_client};
+use crate::support::{Echo, Server, listen, on_each_kind, run_client};
 
 /// Begins connections one after another and notes what becomes of each.
 #[derive(Default)]
@@ -57,21 +57,109 @@ impl Handler for Caller {
 
 #[test]
 fn a_connection_begun_carries_what_was_queued_before() {
-    on_each_backend(|backend| {
-        let server = Server::start(backend, Echo::default());
+    on_each_kind(|kind| {
+        let server = Server::start(kind, Echo::default());
         let mut caller = Caller { to: vec![server.address; 50], ..Caller::default() };
-        run_client(backend, &mut caller);
-        assert_eq!((caller.connected, caller.echoed, caller.refused), (50, 50, 0), "{backend}");
+        run_client(kind, &mut caller);
+        assert_eq!((caller.connected, caller.echoed, caller.refused), (50, 50, 0), "{kind}");
         server.end();
     });
 }
 
 #[test]
 fn a_refused_connection_is_reported_as_closed() {
-    on_each_backend(|backend| {
+    on_each_kind(|kind| {
         let nobody = listen().local_addr().expect("bound, and dropped again");
         let mut caller = Caller { to: vec![nobody; 3], ..Caller::default() };
-        run_client(backend, &mut caller);
-        assert_eq!((caller.connected, caller.refused), (0, 3), "{backend}");
+        run_client(kind, &mut caller);
+        assert_eq!((caller.connected, caller.refused), (0, 3), "{kind}");
+    });
+}
+
+/// Begins a connection whenever one has ended, from inside the callback, until enough have been echoed.
+struct Renewing {
+    to: SocketAddr,
+    echoed: usize,
+}
+
+impl Renewing {
+    const ENOUGH: usize = 300;
+
+    fn call<N: Net>(&self, net: &mut N) {
+        // A slot is free again only when its operations have ended: later, in some turn.
+        while let Ok(conn) = net.connect(self.to) {
+            net.send(conn, &self.echoed.to_ne_bytes());
+        }
+    }
+}
+
+impl Handler for Renewing {
+    fn started<N: Net>(&mut self, net: &mut N) {
+        self.call(net);
+    }
+    fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+    fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+    fn received<N: Net>(&mut self, net: &mut N, conn: Conn, data: &[u8]) {
+        assert_eq!(data.len(), 8, "one message a connection");
+        self.echoed += 1;
+        net.close(conn, self.echoed.is_multiple_of(2));
+        if self.echoed == Self::ENOUGH {
+            net.stop();
+        }
+    }
+    fn flushed<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+    fn closed<N: Net>(&mut self, _net: &mut N, _conn: Conn, why: Closed) {
+        panic!("closed by another: {why:?}");
+    }
+    fn timer<N: Net>(&mut self, _net: &mut N) {}
+    fn turn_ended<N: Net>(&mut self, net: &mut N) {
+        self.call(net);
+    }
+}
+
+#[test]
+fn connections_that_follow_one_another_in_few_slots_never_meet() {
+    on_each_kind(|kind| {
+        let server = Server::start(kind, Echo::default());
+        let mut renewing = Renewing { to: server.address, echoed: 0 };
+        let options = Options { max_connections: 3, ..kind.options() };
+        let stats = photofinish_net::run(&options, Vec::new(), &mut renewing).expect("the loop runs");
+        assert!(renewing.echoed >= Renewing::ENOUGH, "{kind}");
+        assert_eq!(stats.direct_files, kind.direct_files);
+        server.end();
+    });
+}
+
+#[test]
+fn a_loop_that_listens_may_begin_connections_too() {
+    struct Both {
+        to: SocketAddr,
+        received: usize,
+    }
+    impl Handler for Both {
+        fn started<N: Net>(&mut self, net: &mut N) {
+            let conn = net.connect(self.to).expect("a slot");
+            net.send(conn, b"to myself");
+        }
+        fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+        fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+        fn received<N: Net>(&mut self, net: &mut N, conn: Conn, data: &[u8]) {
+            assert_eq!(data, b"to myself");
+            self.received += 1;
+            match self.received {
+                1 => net.send(conn, data),
+                _ => net.stop(),
+            }
+        }
+        fn flushed<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+        fn closed<N: Net>(&mut self, _net: &mut N, _conn: Conn, _why: Closed) {}
+        fn timer<N: Net>(&mut self, _net: &mut N) {}
+        fn turn_ended<N: Net>(&mut self, _net: &mut N) {}
+    }
+    on_each_kind(|kind| {
+        let listener = listen();
+        let mut both = Both { to: listener.local_addr().expect("bound"), received: 0 };
+        photofinish_net::run(&kind.options(), vec![listener], &mut both).expect("the loop runs");
+        assert_eq!(both.received, 2, "{kind}");
     });
 }

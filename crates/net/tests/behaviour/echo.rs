@@ -5,12 +5,12 @@ use std::net::{Shutdown, TcpStream};
 
 use photofinish_net::{Closed, Conn, Handler, Net, Options};
 
-use crate::support::{Echo, Server, on_each_backend};
+use crate::support::{Echo, Server, on_each_kind};
 
 #[test]
 fn ten_thousand_pipelined_messages_come_back_in_order() {
-    on_each_backend(|backend| {
-        let server = Server::start(backend, Echo::default());
+    on_each_kind(|kind| {
+        let server = Server::start(kind, Echo::default());
         let stream = TcpStream::connect(server.address).expect("connects");
         let mut writer = stream.try_clone().expect("a second handle");
         let sent: Vec<u8> = (0..10_000_u32).flat_map(u32::to_le_bytes).collect();
@@ -24,18 +24,18 @@ fn ten_thousand_pipelined_messages_come_back_in_order() {
         let mut back = Vec::new();
         (&stream).read_to_end(&mut back).expect("reads to the end");
         writing.join().expect("the writer ends");
-        assert_eq!(back, sent, "{backend}");
+        assert_eq!(back, sent, "{kind}");
         let (echo, stats) = server.end();
         assert_eq!((echo.accepted, stats.accepted), (1, 1));
-        assert!(matches!(echo.closed[..], [Closed::ByPeer]), "{backend}: {:?}", echo.closed);
+        assert!(matches!(echo.closed[..], [Closed::ByPeer]), "{kind}: {:?}", echo.closed);
         assert_eq!((stats.received_bytes, stats.sent_bytes), (40_000, 40_000));
     });
 }
 
 #[test]
 fn many_connections_at_once_each_get_their_own_bytes() {
-    on_each_backend(|backend| {
-        let server = Server::start(backend, Echo::default());
+    on_each_kind(|kind| {
+        let server = Server::start(kind, Echo::default());
         let mut streams: Vec<_> = (0..200).map(|_| TcpStream::connect(server.address).expect("connects")).collect();
         for round in 0..5_u8 {
             for (index, stream) in streams.iter_mut().enumerate() {
@@ -44,7 +44,7 @@ fn many_connections_at_once_each_get_their_own_bytes() {
             for (index, stream) in streams.iter_mut().enumerate() {
                 let mut back = [0; 3];
                 stream.read_exact(&mut back).expect("reads");
-                assert_eq!(back, [round, index as u8, 3], "{backend}");
+                assert_eq!(back, [round, index as u8, 3], "{kind}");
             }
         }
         drop(streams);
@@ -56,8 +56,8 @@ fn many_connections_at_once_each_get_their_own_bytes() {
 #[test]
 fn more_than_the_receive_buffers_hold_arrives_whole() {
     const BYTES: usize = 24 << 20;
-    on_each_backend(|backend| {
-        let server = Server::start(backend, Echo::default());
+    on_each_kind(|kind| {
+        let server = Server::start(kind, Echo::default());
         let stream = TcpStream::connect(server.address).expect("connects");
         let mut writer = stream.try_clone().expect("a second handle");
         let writing = std::thread::spawn(move || {
@@ -68,8 +68,8 @@ fn more_than_the_receive_buffers_hold_arrives_whole() {
         let mut back = Vec::new();
         (&stream).read_to_end(&mut back).expect("reads to the end");
         writing.join().expect("the writer ends");
-        assert_eq!(back.len(), BYTES, "{backend}");
-        assert!(back.iter().enumerate().all(|(at, &byte)| byte == (at % 253) as u8), "{backend}");
+        assert_eq!(back.len(), BYTES, "{kind}");
+        assert!(back.iter().enumerate().all(|(at, &byte)| byte == (at % 253) as u8), "{kind}");
         server.end();
     });
 }
@@ -78,8 +78,8 @@ fn more_than_the_receive_buffers_hold_arrives_whole() {
 fn more_senders_at_once_than_there_are_receive_buffers_lose_nothing() {
     const CLIENTS: usize = 300;
     const BYTES: usize = 150_000;
-    on_each_backend(|backend| {
-        let server = Server::start(backend, Echo::default());
+    on_each_kind(|kind| {
+        let server = Server::start(kind, Echo::default());
         let mut streams: Vec<_> = (0..CLIENTS).map(|_| TcpStream::connect(server.address).expect("connects")).collect();
         // No client reads before all have sent: the loop meets all of it at once.
         for (index, stream) in streams.iter_mut().enumerate() {
@@ -88,7 +88,7 @@ fn more_senders_at_once_than_there_are_receive_buffers_lose_nothing() {
         let mut back = vec![0; BYTES];
         for (index, stream) in streams.iter_mut().enumerate() {
             stream.read_exact(&mut back).expect("reads");
-            assert!(back.iter().all(|&byte| byte == index as u8), "{backend}");
+            assert!(back.iter().all(|&byte| byte == index as u8), "{kind}");
         }
         let (_, stats) = server.end();
         assert_eq!(stats.received_bytes, (CLIENTS * BYTES) as u64);
@@ -129,18 +129,18 @@ impl Handler for Feeder {
 
 #[test]
 fn a_slow_reader_is_waited_for_and_gets_every_byte() {
-    on_each_backend(|backend| {
+    on_each_kind(|kind| {
         let body: &'static [u8] = (0..16_u32 << 20).map(|at| (at % 249) as u8).collect::<Vec<u8>>().leak();
         let feeder = Feeder { body, parts: 3, sent: 0, flushes: 0 };
-        let server = Server::start(backend, feeder);
+        let server = Server::start(kind, feeder);
         let mut stream = TcpStream::connect(server.address).expect("connects");
         let mut got = Vec::new();
         stream.read_to_end(&mut got).expect("reads to the end");
-        assert_eq!(got.len(), 5 + 3 * body.len(), "{backend}");
+        assert_eq!(got.len(), 5 + 3 * body.len(), "{kind}");
         assert_eq!(&got[..5], b"head:");
-        assert!(got[5..].chunks(body.len()).all(|part| part == body), "{backend}");
+        assert!(got[5..].chunks(body.len()).all(|part| part == body), "{kind}");
         let (feeder, _) = server.end();
-        assert_eq!(feeder.flushes, 3, "{backend}");
+        assert_eq!(feeder.flushes, 3, "{kind}");
     });
 }
 
@@ -165,15 +165,15 @@ fn what_is_queued_when_the_handler_closes_still_arrives() {
         fn timer<N: Net>(&mut self, _net: &mut N) {}
         fn turn_ended<N: Net>(&mut self, _net: &mut N) {}
     }
-    on_each_backend(|backend| {
+    on_each_kind(|kind| {
         let body: &'static [u8] = vec![7_u8; 12 << 20].leak();
-        let server = Server::start(backend, Farewell(body));
+        let server = Server::start(kind, Farewell(body));
         for _ in 0..3 {
             let mut stream = TcpStream::connect(server.address).expect("connects");
             stream.write_all(b"go").expect("writes");
             let mut got = Vec::new();
             stream.read_to_end(&mut got).expect("reads to the end");
-            assert_eq!(got.len(), body.len(), "{backend}");
+            assert_eq!(got.len(), body.len(), "{kind}");
         }
         server.end();
     });
@@ -181,8 +181,8 @@ fn what_is_queued_when_the_handler_closes_still_arrives() {
 
 #[test]
 fn clients_beyond_the_limit_wait_for_a_slot() {
-    on_each_backend(|backend| {
-        let options = Options { backend, max_connections: 2, ..Options::default() };
+    on_each_kind(|kind| {
+        let options = Options { max_connections: 2, ..kind.options() };
         let server = Server::start_with(&options, Echo::default());
         let mut streams: Vec<_> = (0..6).map(|_| TcpStream::connect(server.address).expect("connects")).collect();
         while !streams.is_empty() {
@@ -190,9 +190,9 @@ fn clients_beyond_the_limit_wait_for_a_slot() {
             stream.write_all(b"x").expect("writes");
             let mut back = [0];
             stream.read_exact(&mut back).expect("reads");
-            assert_eq!(&back, b"x", "{backend}");
+            assert_eq!(&back, b"x", "{kind}");
         }
         let (echo, _) = server.end();
-        assert_eq!(echo.accepted, 6, "{backend}");
+        assert_eq!(echo.accepted, 6, "{kind}");
     });
 }

@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 
 use photofinish_net::{Backend, Closed, Conn, Handler, Net, Options};
 
-use crate::support::{Echo, Server, on_each_backend};
+use crate::support::{Echo, Kind, Server, on_each_kind};
 
 /// Closes with a reset in place of an orderly end.
 fn reset(stream: TcpStream) {
@@ -29,8 +29,8 @@ fn echo_once(stream: &mut TcpStream) {
 
 #[test]
 fn a_reset_reaches_the_handler_once_and_harms_no_other_connection() {
-    on_each_backend(|backend| {
-        let server = Server::start(backend, Echo::default());
+    on_each_kind(|kind| {
+        let server = Server::start(kind, Echo::default());
         let mut steady = TcpStream::connect(server.address).expect("connects");
         for _ in 0..20 {
             let mut stream = TcpStream::connect(server.address).expect("connects");
@@ -40,7 +40,7 @@ fn a_reset_reaches_the_handler_once_and_harms_no_other_connection() {
         }
         let (echo, _) = server.end();
         assert_eq!(echo.accepted, 21);
-        assert_eq!(echo.closed.len(), 20, "{backend}");
+        assert_eq!(echo.closed.len(), 20, "{kind}");
         for why in &echo.closed {
             assert!(matches!(why, Closed::Failed(error) if error.kind() == std::io::ErrorKind::ConnectionReset));
         }
@@ -79,18 +79,18 @@ impl Handler for Confused {
 
 #[test]
 fn a_stale_name_touches_no_later_tenant_of_its_slot() {
-    on_each_backend(|backend| {
-        let options = Options { backend, max_connections: 1, ..Options::default() };
+    on_each_kind(|kind| {
+        let options = Options { max_connections: 1, ..kind.options() };
         let server = Server::start_with(&options, Confused::default());
         for _ in 0..30 {
             let mut stream = TcpStream::connect(server.address).expect("connects");
             stream.write_all(b"mine").expect("writes");
             let mut got = Vec::new();
             stream.read_to_end(&mut got).expect("reads to the end");
-            assert_eq!(got, b"mine", "{backend}");
+            assert_eq!(got, b"mine", "{kind}");
         }
         let (confused, _) = server.end();
-        assert_eq!(confused.old.len(), 30, "{backend}");
+        assert_eq!(confused.old.len(), 30, "{kind}");
     });
 }
 
@@ -108,9 +108,9 @@ fn a_peer_that_leaves_in_the_middle_of_a_long_send_frees_its_slot() {
         fn timer<N: Net>(&mut self, _net: &mut N) {}
         fn turn_ended<N: Net>(&mut self, _net: &mut N) {}
     }
-    on_each_backend(|backend| {
+    on_each_kind(|kind| {
         let body: &'static [u8] = vec![1_u8; 32 << 20].leak();
-        let options = Options { backend, max_connections: 1, ..Options::default() };
+        let options = Options { max_connections: 1, ..kind.options() };
         let server = Server::start_with(&options, Spout(body));
         for _ in 0..10 {
             let mut stream = TcpStream::connect(server.address).expect("connects");
@@ -119,26 +119,38 @@ fn a_peer_that_leaves_in_the_middle_of_a_long_send_frees_its_slot() {
             reset(stream);
         }
         let (_, stats) = server.end();
-        assert_eq!(stats.accepted, 10, "{backend}");
+        assert_eq!(stats.accepted, 10, "{kind}");
     });
 }
 
 #[test]
 fn a_raised_flag_ends_an_idle_loop() {
-    on_each_backend(|backend| {
-        let server = Server::start(backend, Echo::default());
+    on_each_kind(|kind| {
+        let server = Server::start(kind, Echo::default());
         let mut stream = TcpStream::connect(server.address).expect("connects");
         echo_once(&mut stream);
         let (_, stats) = server.end();
-        assert_eq!(stats.backend, backend.name());
+        assert_eq!(stats.backend, kind.backend.name());
+        assert_eq!(stats.direct_files, kind.direct_files);
         let mut rest = Vec::new();
-        assert_eq!(stream.read_to_end(&mut rest).expect("an orderly end"), 0, "{backend}");
+        assert_eq!(stream.read_to_end(&mut rest).expect("an orderly end"), 0, "{kind}");
     });
 }
 
 #[test]
 fn auto_takes_what_the_probe_names() {
-    let server = Server::start(Backend::Auto, Echo::default());
+    let server = Server::start(Kind { backend: Backend::Auto, direct_files: true }, Echo::default());
     let (_, stats) = server.end();
     assert_eq!(stats.backend, photofinish_net::probe().backend().name());
+}
+
+#[test]
+fn a_file_table_beyond_what_the_kernel_allows_is_done_without() {
+    on_each_kind(|kind| {
+        let options = Options { max_connections: Options::MOST_CONNECTIONS, ..kind.options() };
+        let server = Server::start_with(&options, Echo::default());
+        echo_once(&mut TcpStream::connect(server.address).expect("connects"));
+        let (_, stats) = server.end();
+        assert!(!stats.direct_files, "{kind}");
+    });
 }

@@ -1,18 +1,44 @@
 //! Runs a loop on a thread of its own, for each back end that this kernel has.
 
+use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use photofinish_net::{Backend, Closed, Conn, Handler, Net, Options, Stats, StopSignal};
 
-/// Calls `test` once per back end; one that is missing is skipped with the reason printed.
-pub fn on_each_backend(test: impl Fn(Backend)) {
-    test(Backend::Epoll);
-    let probe = photofinish_net::probe();
-    match probe.io_uring.reason {
-        None => test(Backend::IoUring),
-        Some(reason) => println!("skipped on io_uring: {reason}"),
+/// One of the ways in which a loop can work here.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    pub backend: Backend,
+    pub direct_files: bool,
+}
+
+impl Kind {
+    /// Settings of such a loop, with a file table that fits into common limits.
+    pub fn options(self) -> Options {
+        Options { backend: self.backend, direct_files: self.direct_files, max_connections: 1000, ..Options::default() }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}{}", self.backend, if self.direct_files { " with a file table" } else { "" })
+    }
+}
+
+/// Calls `test` once per kind of loop; one that is missing is skipped with the reason printed.
+pub fn on_each_kind(test: impl Fn(Kind)) {
+    test(Kind { backend: Backend::Epoll, direct_files: false });
+    let probe = photofinish_net::probe().io_uring;
+    if let Some(reason) = probe.reason {
+        return println!("skipped on io_uring: {reason}");
+    }
+    test(Kind { backend: Backend::IoUring, direct_files: false });
+    if probe.direct_files {
+        test(Kind { backend: Backend::IoUring, direct_files: true });
+    } else {
+        println!("skipped with a file table: needs Linux 6.15");
     }
 }
 
@@ -24,8 +50,8 @@ pub struct Server<H> {
 }
 
 impl<H: Handler + Send + 'static> Server<H> {
-    pub fn start(backend: Backend, handler: H) -> Self {
-        Self::start_with(&Options { backend, ..Options::default() }, handler)
+    pub fn start(kind: Kind, handler: H) -> Self {
+        Self::start_with(&kind.options(), handler)
     }
 
     pub fn start_with(options: &Options, mut handler: H) -> Self {
@@ -51,9 +77,8 @@ pub fn listen() -> TcpListener {
 }
 
 /// Runs a loop without listeners until its handler stops it.
-pub fn run_client<H: Handler>(backend: Backend, handler: &mut H) -> Stats {
-    let options = Options { backend, ..Options::default() };
-    photofinish_net::run(&options, Vec::new(), handler).expect("the loop runs")
+pub fn run_client<H: Handler>(kind: Kind, handler: &mut H) -> Stats {
+    photofinish_net::run(&kind.options(), Vec::new(), handler).expect("the loop runs")
 }
 
 /// Sends back what it gets.

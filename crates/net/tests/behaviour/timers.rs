@@ -2,7 +2,7 @@
 
 use photofinish_net::{Closed, Conn, Handler, Nanos, Net, Options};
 
-use crate::support::on_each_backend;
+use crate::support::on_each_kind;
 
 #[derive(Default)]
 struct Clockwork {
@@ -39,12 +39,12 @@ impl Handler for Clockwork {
 
 #[test]
 fn a_timer_fires_once_and_never_early() {
-    on_each_backend(|backend| {
+    on_each_kind(|kind| {
         for precise_timer in [false, true] {
             let mut clockwork = Clockwork::default();
-            let options = Options { backend, precise_timer, ..Options::default() };
+            let options = Options { precise_timer, ..kind.options() };
             photofinish_net::run(&options, Vec::new(), &mut clockwork).expect("the loop runs");
-            assert_eq!((clockwork.fired, clockwork.early), (20, 0), "{backend}");
+            assert_eq!((clockwork.fired, clockwork.early), (20, 0), "{kind}");
             assert!(clockwork.turns >= 20);
         }
     });
@@ -70,9 +70,9 @@ fn a_timer_in_the_past_fires_in_the_next_turn_and_a_cleared_one_never() {
         }
         fn turn_ended<N: Net>(&mut self, _net: &mut N) {}
     }
-    on_each_backend(|backend| {
+    on_each_kind(|kind| {
         let mut impatient = Impatient(0);
-        photofinish_net::run(&Options { backend, ..Options::default() }, Vec::new(), &mut impatient).expect("runs");
-        assert_eq!(impatient.0, 1, "{backend}");
+        photofinish_net::run(&kind.options(), Vec::new(), &mut impatient).expect("runs");
+        assert_eq!(impatient.0, 1, "{kind}");
     });
 }
