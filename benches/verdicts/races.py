@@ -41,6 +41,7 @@ def plan(
     window_ms: float,
     warmup_s: float,
     twin_of: str | None = None,
+    reconnect: bool = True,
 ) -> Plan:
     """A plan of one cell whose entries are all the reference server.
 
@@ -52,17 +53,19 @@ def plan(
         window_ms: length of a window.
         warmup_s: visits before the first window that counts.
         twin_of: an entry that gets a twin as well.
+        reconnect: make the connections anew at each visit, as races do.
     """
     entries = [_entry(name, name, spend, None) for name, spend in spend_ns.items()]
     if twin_of is not None:
         entries.append(_entry(f"{twin_of}~twin", twin_of, spend_ns[twin_of], twin_of))
     cell = Cell(
         id=CELL,
-        title="50 connections, each asking again as soon as it is answered",
+        title="100 connections, each asking again as soon as it is answered",
         parameters={
-            "load": {"mode": "closed", "connections": 50},
+            "load": {"mode": "closed", "connections": 100},
             "expect": {"status": 200, "body_bytes": 12},
             "window_ms": window_ms,
+            "reconnect": reconnect,
             "cycles": cycles,
             "warmup_s": warmup_s,
         },

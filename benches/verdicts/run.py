@@ -36,6 +36,8 @@ MOST_TRIES = 5
 """A race whose rounds were dropped for interference is run again, at most so often; the count is kept."""
 PAIR_S = 4.0
 """Time in windows of one pair, whatever their length."""
+KEPT = "spread-20-kept"
+"""Windows of 20 ms over connections that stay open for the whole round."""
 Line = dict[str, Any]
 
 
@@ -58,7 +60,7 @@ def slower(index: int, on: Bench, results: list[Line]) -> Line:
         {"origin": 0, "dearer": calibrated["spend_ns"]},
         seed=2000 + index,
         rounds=12,
-        cycles=100,
+        cycles=50,
         window_ms=15,
         warmup_s=1.0,
         twin_of="origin",
@@ -110,7 +112,7 @@ def calibrate(_index: int, on: Bench, _results: list[Line]) -> Line:
     }
 
 
-def spread(window_ms: int) -> Callable[[int, Bench, list[Line]], Line]:
+def spread(window_ms: int, *, reconnect: bool = True) -> Callable[[int, Bench, list[Line]], Line]:
     """One pair of fresh identical processes, visited in turn in windows of this length."""
 
     def one(index: int, on: Bench, _results: list[Line]) -> Line:
@@ -122,10 +124,12 @@ def spread(window_ms: int) -> Callable[[int, Bench, list[Line]], Line]:
             cycles=cycles,
             window_ms=window_ms,
             warmup_s=0.5,
+            reconnect=reconnect,
         )
         raced = races.race(decided, on)
-        line = {"part": f"spread-{window_ms}", "index": index, "log_ratio": _log_ratio(raced)}
-        return line | ({"windows": races.windows(raced)} if index < RECORDED["spread"] else {})
+        part = f"spread-{window_ms}" if reconnect else KEPT
+        line = {"part": part, "index": index, "log_ratio": _log_ratio(raced)}
+        return line | ({"windows": races.windows(raced)} if reconnect and index < RECORDED["spread"] else {})
 
     return one
 
@@ -162,6 +166,7 @@ def jobs(arguments: argparse.Namespace) -> Iterator[tuple[str, int, Callable[[in
     if "spread" in arguments.parts:
         for index in range(arguments.spread):
             yield from ((f"spread-{window_ms}", index, spread(window_ms)) for window_ms in WINDOWS_MS)
+            yield KEPT, index, spread(20, reconnect=False)
             yield "spread-whole", index, whole
 
 

@@ -60,7 +60,9 @@ def _races(lines: list[Line]) -> str:
 def _spread(lines: list[Line]) -> str:
     rows = []
     names = {f"spread-{ms}": f"windows of {ms} ms, 4 s a pair" for ms in (10, 20, 100, 500)}
-    for part, name in (names | {"spread-whole": "fresh whole processes in turn, 2 s each"}).items():
+    names["spread-20-kept"] = "windows of 20 ms, 4 s a pair, the same connections all along"
+    names["spread-whole"] = "fresh whole processes in turn, 2 s each"
+    for part, name in names.items():
         ratios = [line["log_ratio"] for line in lines if line["part"] == part]
         if len(ratios) > 1:
             rows.append(f"| {name} | {len(ratios)} | {100 * statistics.stdev(ratios):.2f} % |")

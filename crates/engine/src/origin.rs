@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long, default_value = "auto")]
     backend: Backend,
     /// Connections at once, a worker
-    #[arg(long, default_value_t = 16_384)]
+    #[arg(long, default_value_t = 12_000)]
     max_connections: usize,
     /// Burn this much extra CPU per request: a handicap for calibration races
     #[arg(long, default_value_t = 0, value_name = "NANOSECONDS")]

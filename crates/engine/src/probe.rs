@@ -32,6 +32,7 @@ fn document() -> Value {
             "multishot_recv": net.io_uring.multishot_receive,
             "provided_buffers": net.io_uring.provided_buffers,
             "multishot_accept": net.io_uring.multishot_accept,
+            "direct_files": net.io_uring.direct_files,
             "reason": net.io_uring.reason,
         },
         "epoll": net.epoll,

@@ -52,7 +52,9 @@ fn carry_out(document: &Document) -> ExitCode {
         cpu: document.cpus.first().copied(),
         busy_poll: if document.spins() { Nanos::from_millis(1000) } else { Nanos(0) },
         precise_timer: true,
-        direct_files: true,
+        // A table of files costs two more system calls a connection, and these live for one visit.
+        direct_files: !document.reconnect,
+        reset_on_close: document.reconnect,
         account: true,
         stop: None,
     };

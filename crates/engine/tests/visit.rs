@@ -109,18 +109,16 @@ fn a_target_that_misbehaves_fails_only_its_own_windows() {
 }
 
 #[test]
-fn a_target_that_is_to_rest_closed_gets_new_connections_at_each_visit() {
-    let mut targets = [target("kept", always(HELLO)), target("closed", always(HELLO))];
-    targets[1]["rest"] = json!("close");
-    let lines = lines(&visit(&document(&targets, &[vec![0, 1], vec![1, 0], vec![0, 1]])));
-    let connects: Vec<(u64, u64)> = cycles(&lines, "measure")
-        .iter()
-        .flat_map(|cycle| cycle["windows"].as_array().unwrap())
-        .map(|window| (number(window, "/target"), number(window, "/connects")))
-        .collect();
-    let of = |target| connects.iter().filter(move |(at, _)| *at == target).map(|(_, made)| *made);
-    assert!(of(0).skip(1).all(|made| made == 0), "{connects:?}");
-    assert!(of(1).all(|made| made > 0), "{connects:?}");
+fn connections_rest_open_or_are_made_anew_at_each_visit() {
+    for reconnect in [false, true] {
+        let mut document = document(&[target("a", always(HELLO))], &[vec![0], vec![0], vec![0]]);
+        document["reconnect"] = json!(reconnect);
+        let lines = lines(&visit(&document));
+        for cycle in &cycles(&lines, "measure")[1..] {
+            assert_conserved(&cycle["windows"][0]);
+            assert_eq!(number(&cycle["windows"][0], "/connects") > 0, reconnect);
+        }
+    }
 }
 
 #[test]

@@ -52,6 +52,7 @@ impl FromStr for Backend {
 pub(crate) const TIMER_SPIN: Nanos = Nanos(50_000);
 
 /// Settings of one loop.
+#[expect(clippy::struct_excessive_bools, reason = "switches that are independent of each other")]
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The kernel interface.
@@ -69,6 +70,9 @@ pub struct Options {
     /// Keeps sockets in a file table of the `io_uring` where the kernel has what that needs; see
     /// [`crate::Stats::direct_files`].
     pub direct_files: bool,
+    /// Connections begun here end with a reset instead of a FIN: no `TIME_WAIT` stays behind, at the price that the peer
+    /// may see an error. For many short-lived connections between processes of one owner.
+    pub reset_on_close: bool,
     /// Keeps [`crate::Stats::busy`] and [`crate::Stats::waited`]: one more reading of the clock a turn.
     pub account: bool,
     /// Ends the loop from outside: another thread or a signal.
@@ -84,6 +88,7 @@ impl Default for Options {
             busy_poll: Nanos(0),
             precise_timer: false,
             direct_files: true,
+            reset_on_close: false,
             account: true,
             stop: None,
         }

@@ -82,12 +82,26 @@ pub(crate) fn set_flag(socket: RawFd, level: i32, name: i32) -> io::Result<()> {
 }
 
 pub(crate) fn set_number(socket: RawFd, level: i32, name: i32, value: i32) -> io::Result<()> {
-    let length = size_of::<i32>() as libc::socklen_t;
-    // SAFETY: four valid bytes.
-    match unsafe { libc::setsockopt(socket, level, name, (&raw const value).cast(), length) } {
+    set_option(socket, level, name, &value)
+}
+
+fn set_option<T>(socket: RawFd, level: i32, name: i32, value: &T) -> io::Result<()> {
+    let length = size_of::<T>() as libc::socklen_t;
+    // SAFETY: `length` valid bytes.
+    match unsafe { libc::setsockopt(socket, level, name, (&raw const *value).cast(), length) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
+}
+
+/// A socket to connect with; see [`crate::Options::reset_on_close`].
+pub(crate) fn outgoing(address: SocketAddr, flags: i32, reset_on_close: bool) -> io::Result<OwnedFd> {
+    let socket = tcp_socket(address, flags)?;
+    if reset_on_close {
+        let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+        set_option(std::os::fd::AsRawFd::as_raw_fd(&socket), libc::SOL_SOCKET, libc::SO_LINGER, &linger)?;
+    }
+    Ok(socket)
 }
 
 /// Begins to connect a non-blocking socket; "in progress" is success.

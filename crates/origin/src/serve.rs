@@ -43,7 +43,7 @@ impl Default for Settings {
             workers: 1,
             cpus: Vec::new(),
             backend: Backend::Auto,
-            max_connections: 16_384,
+            max_connections: 12_000,
             spend: Nanos(0),
         }
     }

@@ -43,12 +43,6 @@ class Stop(Frozen):
     timeout_s: float = 3.0
 
 
-class Rest(Frozen):
-    """What becomes of its idle connections while others are visited."""
-
-    connections: Literal["keep", "close"] = "keep"
-
-
 class VersionProbe(Frozen):
     """A command that prints the version that is really installed."""
 
@@ -72,5 +66,4 @@ class Manifest(Frozen):
     start: Start
     ready: Ready = Ready()
     stop: Stop = Stop()
-    rest: Rest = Rest()
     version_probe: VersionProbe | None = None

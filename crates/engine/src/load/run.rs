@@ -69,6 +69,7 @@ fn prepare(
         busy_poll: Nanos(0),
         precise_timer: args.rate.is_some(),
         direct_files: true,
+        reset_on_close: false,
         account: true,
         stop: None,
     };

@@ -55,6 +55,9 @@ pub struct Document {
     pub window_ms: f64,
     pub settle_ms: f64,
     pub drain_ms: f64,
+    /// Closes a target's connections after each visit and makes them anew at the next; else they rest open.
+    #[serde(default)]
+    pub reconnect: bool,
     pub load: Load,
     request: RequestPart,
     expect: ExpectPart,
@@ -113,19 +116,6 @@ pub struct Target {
     pub address: SocketAddr,
     #[serde(default)]
     pub cpu: Option<CpuSource>,
-    #[serde(default)]
-    pub rest: Rest,
-}
-
-/// What becomes of a target's connections while others are visited.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Rest {
-    /// They stay open, idle.
-    #[default]
-    Keep,
-    /// They are closed, and made anew at the next visit: for a server that works on idle connections.
-    Close,
 }
 
 /// Where the CPU time of a target is read.

@@ -10,7 +10,7 @@ use photofinish_load::{Driver, Pace, Reason, Routes, Schedule};
 use photofinish_net::{Nanos, Net};
 
 use super::cpu::{Disturbed, Interference, Meter};
-use super::document::{Document, DocumentError, Load, Rest};
+use super::document::{Document, DocumentError, Load};
 use super::output::Window;
 use crate::signals;
 use ledger::Ledger;
@@ -294,7 +294,7 @@ impl<'d, W: Write> Tour<'d, W> {
         let measured = self.measured();
         let stop = &mut self.stops[self.window.target];
         stop.ledger.visited(&self.window, at, cpu_ns, measured);
-        if self.document.targets[self.window.target].rest == Rest::Close {
+        if self.document.reconnect {
             stop.driver.cut(net);
         }
         self.windows.push(self.window.clone());

@@ -39,6 +39,7 @@ pub(super) struct EpollNet {
     pub events: Events,
     pub has_pwait2: bool,
     pub table: Table<Link>,
+    reset_on_close: bool,
     pub stats: Stats,
     pub now: Nanos,
     pub last_event: Nanos,
@@ -71,6 +72,7 @@ impl EpollNet {
             events: Events::new(),
             has_pwait2: true,
             table: Table::new(options.max_connections),
+            reset_on_close: options.reset_on_close,
             stats: Stats { backend: "epoll", ..Stats::default() },
             now,
             last_event: now,
@@ -292,7 +294,7 @@ impl Net for EpollNet {
             return Err(io::Error::other("all slots are taken: raise max_connections"));
         }
         self.stats.syscalls += 3;
-        let raw = socket::tcp_socket(to, libc::SOCK_NONBLOCK)?.into_raw_fd();
+        let raw = socket::outgoing(to, libc::SOCK_NONBLOCK, self.reset_on_close)?.into_raw_fd();
         let begun = socket::connect(raw, to);
         let conn = self.adopt(raw, Phase::Connecting).map_err(io::Error::other)?;
         if let Err(error) = begun {

@@ -64,6 +64,7 @@ pub(super) struct UringNet {
     pub buffers: Buffers,
     pub files: Files,
     pub table: Table<Link>,
+    reset_on_close: bool,
     pub stats: Stats,
     pub now: Nanos,
     last_event: Nanos,
@@ -94,6 +95,7 @@ impl UringNet {
             ring,
             buffers,
             table: Table::new(options.max_connections),
+            reset_on_close: options.reset_on_close,
             stats: Stats { backend: "io_uring", direct_files: files.direct(), ..Stats::default() },
             files,
             now,
@@ -279,7 +281,7 @@ impl Net for UringNet {
             return Err(full());
         }
         self.stats.syscalls += 2;
-        let socket = socket::tcp_socket(to, 0)?;
+        let socket = socket::outgoing(to, 0, self.reset_on_close)?;
         let target = self.files.place(&self.ring, socket);
         self.stats.syscalls += if matches!(target, Target::Fixed(_)) { 2 } else { 0 };
         let conn = self.adopt(target, Phase::Connecting).ok_or_else(full)?;

@@ -32,8 +32,6 @@ class Target:
     id: str
     address: tuple[str, int]
     resident: Resident
-    rest: str = "keep"
-    """``close``: its connections are closed while others are visited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +76,7 @@ def document(
         "window_ms": parameters.window_ms,
         "settle_ms": parameters.settle_ms,
         "drain_ms": parameters.drain_ms,
+        "reconnect": parameters.reconnect,
         "load": load,
         "request": parameters.request.model_dump(),
         "expect": parameters.expect.model_dump(),
@@ -86,7 +85,6 @@ def document(
                 "id": target.id,
                 "address": f"{target.address[0]}:{target.address[1]}",
                 "cpu": cpu_source(target.resident),
-                "rest": target.rest,
             }
             for target in targets
         ],

@@ -74,11 +74,7 @@ def _visit_cell(task: RoundTask, field: Field, cell: Cell, facts: dict[str, Any]
     """Visits everybody who can be measured; the others' trials are void for the reason noted."""
     parameters = parameters_of(cell)
     runners = field.ready()
-    targets = [
-        Target(each.entry.id, each.address, each.resident, each.entry.manifest.rest.connections)
-        for each in runners
-        if each.resident is not None
-    ]
+    targets = [Target(each.entry.id, each.address, each.resident) for each in runners if each.resident is not None]
     before = [target.resident.footprint() for target in targets]
     warmup, measure = parameters.warmup_cycles(len(targets)), parameters.cycles
     chance = task.chance(f"orders/{cell.id}")

@@ -57,6 +57,9 @@ class VisitParameters(Frozen):
     window_ms: float = Field(default=15, ge=1, le=1000)
     settle_ms: float = Field(default=2, ge=0)
     drain_ms: float = Field(default=250, gt=0)
+    reconnect: bool = True
+    """Make the connections anew at each visit: a set of connections has a cost of its own, by where its state lies in
+    memory, and one set a round would stay in every ratio of that round."""
     cycles: int = Field(default=40, ge=1)
     warmup_s: float = Field(default=3.0, ge=0)
     backend: Literal["auto", "io_uring", "epoll"] = "auto"
