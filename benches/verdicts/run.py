@@ -60,7 +60,7 @@ def slower(index: int, on: Bench, results: list[Line]) -> Line:
         {"origin": 0, "dearer": calibrated["spend_ns"]},
         seed=2000 + index,
         rounds=12,
-        cycles=50,
+        cycles=40,
         window_ms=15,
         warmup_s=1.0,
         twin_of="origin",

@@ -148,7 +148,10 @@ def test_a_rate_that_was_not_held_is_a_label() -> None:
 
 
 def test_labels_tell_of_reconnects_rest_and_drains() -> None:
-    assert one(windows={"connects": 1}).labels == ("reconnects",)
+    assert one(windows={"connects": 10}).labels == ()
+    assert one(windows={"connects": 11}).labels == ("reconnects",)
+    kept = CLOSED.model_copy(update={"reconnect": False})
+    assert one(kept, windows={"connects": 1}).labels == ("reconnects",)
     assert one(windows={"rest_cpu_ns": 2_000_000}).labels == ("restless",)
     assert one(censored=3).labels == ("drain-incomplete",)
     assert one(failed={"reset": 2}).labels == ("transport-failures",)

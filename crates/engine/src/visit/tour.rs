@@ -63,6 +63,8 @@ pub struct Tour<'d, W> {
     window: Window,
     opened: Edge,
     windows: Vec<Window>,
+    /// Visited before, and not yet known to rest.
+    previous: Option<usize>,
     interference: Interference,
     disturbed: Disturbed,
     deadline: Nanos,
@@ -103,6 +105,7 @@ impl<'d, W: Write> Tour<'d, W> {
             window: Window::default(),
             opened: Edge::default(),
             windows: Vec::with_capacity(document.targets.len()),
+            previous: None,
             disturbed: interference.read(),
             interference,
             deadline: Nanos::now() + Nanos::from_millis(document.deadline_ms),
@@ -222,6 +225,10 @@ impl<'d, W: Write> Tour<'d, W> {
 
     fn open_window<N: Net>(&mut self, net: &mut N) {
         let measured = self.measured();
+        if let Some(previous) = self.previous.take().filter(|previous| *previous != self.window.target) {
+            let stop = &mut self.stops[previous];
+            stop.ledger.rests_from(Nanos::now(), stop.meter.read());
+        }
         let stop = &mut self.stops[self.window.target];
         let settled = stop.driver.take_tally();
         self.window.settle_requests = settled.accepted;
@@ -294,6 +301,7 @@ impl<'d, W: Write> Tour<'d, W> {
         let measured = self.measured();
         let stop = &mut self.stops[self.window.target];
         stop.ledger.visited(&self.window, at, cpu_ns, measured);
+        self.previous = Some(self.window.target);
         if self.document.reconnect {
             stop.driver.cut(net);
         }

@@ -65,6 +65,7 @@ class _Measured:
     rest_share: float
     offered: int | None
     reconnects: int
+    """Connections beyond those that the engine itself makes anew."""
 
     @property
     def rate(self) -> float:
@@ -116,9 +117,11 @@ def trials_of(
 
 
 def _measured(parameters: VisitParameters, visit: Visit, each: Visited) -> _Measured:
-    connects = sum(
+    connects = [
         window["connects"] for cycle in visit.cycles for window in cycle["windows"] if window["target"] == each.index
-    )
+    ]
+    usual = parameters.load.connections
+    again = sum(max(0, made - usual) for made in connects) if parameters.reconnect else max(0, sum(connects) - usual)
     windows = [
         {**window, "cycle": cycle["cycle"]}
         for cycle in visit.cycles
@@ -137,7 +140,7 @@ def _measured(parameters: VisitParameters, visit: Visit, each: Visited) -> _Meas
         engine_busy=_engine_busy(visit, windows) / wall if wall else 0.0,
         rest_share=_sum(windows, "rest_cpu_ns") / rest if rest else 0.0,
         offered=sum(offered) if offered else None,
-        reconnects=max(0, connects - parameters.load.connections),
+        reconnects=again,
     )
 
 

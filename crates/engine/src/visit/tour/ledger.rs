@@ -43,6 +43,11 @@ impl Ledger {
         (cpu, Some(at.since(last_at).0))
     }
 
+    /// Notes that the rest begins only now: what closing its connections cost the target lies before the windows of others.
+    pub(super) const fn rests_from(&mut self, at: Nanos, cpu_ns: Option<u64>) {
+        self.last_edge = Some((at, cpu_ns));
+    }
+
     pub(super) const fn settled(&mut self, requests: u64, failed: u64, measured: bool) {
         if measured {
             self.settle_requests += requests;
