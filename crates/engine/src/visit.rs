@@ -48,7 +48,8 @@ fn carry_out(document: &Document) -> ExitCode {
     signals::fence(document.deadline_ms / 1000 + 30);
     let options = Options {
         backend: document.backend(),
-        max_connections: document.connections_in_all() + 16,
+        // A connection that was given up keeps its slot until the kernel has let go of it.
+        max_connections: 2 * document.connections_in_all() + 16,
         cpu: document.cpus.first().copied(),
         busy_poll: if document.spins() { Nanos::from_millis(1000) } else { Nanos(0) },
         precise_timer: true,

@@ -4,10 +4,11 @@ mod peers;
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
+use std::os::fd::AsRawFd;
 use std::thread::sleep;
 use std::time::Duration;
 
-use peers::{After, HELLO, always, begin, lines, number, serve, visit};
+use peers::{After, HELLO, always, begin, lines, number, serve, serve_on, visit};
 use serde_json::{Value, json};
 
 fn document(targets: &[Value], order: &[Vec<usize>]) -> Value {
@@ -118,6 +119,26 @@ fn connections_rest_open_or_are_made_anew_at_each_visit() {
             assert_conserved(&cycle["windows"][0]);
             assert_eq!(number(&cycle["windows"][0], "/connects") > 0, reconnect);
         }
+    }
+}
+
+#[test]
+fn a_listener_with_a_short_backlog_gets_all_its_connections() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    // SAFETY: an open socket; a second listen only changes its backlog.
+    assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 1) }, 0);
+    let address = serve_on(listener, |stream, _| {
+        let _ = stream.write_all(HELLO);
+        After::Keep
+    });
+    let mut document = document(&[target("a", address)], &[vec![0], vec![0]]);
+    document["load"]["connections"] = json!(32);
+    document["drain_ms"] = json!(5000);
+    document["reconnect"] = json!(true);
+    for cycle in cycles(&lines(&visit(&document)), "measure") {
+        let window = &cycle["windows"][0];
+        assert_conserved(window);
+        assert_eq!((number(window, "/connects"), &window["failed"]), (32, &json!({})));
     }
 }
 

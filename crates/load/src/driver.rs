@@ -178,6 +178,18 @@ impl Driver {
         }
     }
 
+    /// Tries anew whatever is still connecting: a listener with a short backlog drops attempts, and the kernel's own
+    /// repetition comes a whole second later. Nothing is counted: the attempt goes on.
+    pub fn connect_again<N: Net>(&mut self, net: &mut N, routes: &mut Routes) {
+        for index in 0..self.links.len() as u32 {
+            if self.links[index as usize].state == State::Connecting {
+                self.links[index as usize].leave(net);
+                self.connecting -= 1;
+                self.connect(net, routes, index);
+            }
+        }
+    }
+
     fn connect<N: Net>(&mut self, net: &mut N, routes: &mut Routes, index: u32) {
         match net.connect(self.address) {
             Ok(conn) => {

@@ -15,11 +15,14 @@ use super::output::Window;
 use crate::signals;
 use ledger::Ledger;
 
+/// Attempts to connect that are this old are made anew.
+const CONNECT_AGAIN: Nanos = Nanos::from_millis(10);
+
 /// What happens to the target that is being visited; each stage ends by itself at the latest at `until`.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     /// Missing connections are being established.
-    Connecting { until: Nanos },
+    Connecting { until: Nanos, again: Nanos },
     /// Load that does not count.
     Settling { until: Nanos },
     /// The last responses of the settling.
@@ -152,7 +155,7 @@ impl<'d, W: Write> Tour<'d, W> {
         // What happened to idle connections meanwhile belongs to this visit.
         stop.driver.recording = false;
         stop.driver.connect_missing(net, &mut self.routes);
-        self.stage = Stage::Connecting { until: at + millis(self.document.drain_ms) };
+        self.stage = Stage::Connecting { until: at + millis(self.document.drain_ms), again: at + CONNECT_AGAIN };
     }
 
     /// Goes on to whatever stage is due. Called after each batch of events and when the timer fires.
@@ -163,9 +166,13 @@ impl<'d, W: Write> Tour<'d, W> {
             let driver = &mut stop.driver;
             let quiet = driver.in_flight() == 0 && driver.connecting() == 0;
             match self.stage {
-                Stage::Connecting { until } if driver.connecting() == 0 || now >= until => {
+                Stage::Connecting { until, .. } if driver.connecting() == 0 || now >= until => {
                     driver.stop_connecting(net);
                     self.connected_all(net, now);
+                }
+                Stage::Connecting { until, again } if now >= again => {
+                    driver.connect_again(net, &mut self.routes);
+                    self.stage = Stage::Connecting { until, again: now + CONNECT_AGAIN };
                 }
                 Stage::Settling { until } if now >= until => {
                     if let Some(schedule) = driver.rest() {
@@ -323,8 +330,8 @@ impl<'d, W: Write> Tour<'d, W> {
     /// The latest moment at which the stage ends, if there is one.
     const fn until(&self) -> Option<Nanos> {
         match self.stage {
-            Stage::Connecting { until }
-            | Stage::Settling { until }
+            Stage::Connecting { until, again } => Some(if again.0 < until.0 { again } else { until }),
+            Stage::Settling { until }
             | Stage::SettleDrain { until }
             | Stage::Open { until }
             | Stage::Drain { until, .. } => Some(until),

@@ -25,7 +25,14 @@ pub enum After {
 /// A server on a free port of the loopback: `answer` is called for each request with the connection and the number of
 /// the request on it. It serves until the test process ends.
 pub fn serve(answer: impl Fn(&mut TcpStream, usize) -> After + Send + Sync + 'static) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    serve_on(TcpListener::bind("127.0.0.1:0").unwrap(), answer)
+}
+
+/// The same on a listener that the test has made.
+pub fn serve_on(
+    listener: TcpListener,
+    answer: impl Fn(&mut TcpStream, usize) -> After + Send + Sync + 'static,
+) -> SocketAddr {
     let address = listener.local_addr().unwrap();
     let answer = Arc::new(answer);
     thread::spawn(move || {
