@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: race test build check format fuzz bench-verdicts bench-limit clean
+.PHONY: race test build check format bench-verdicts bench-limit bench-engine clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -53,8 +53,11 @@ format: $(VENV)/.dev ## Format everything
 bench-verdicts: build ## 100 A/A races, a handicap of 2 %, spread by window length: benches/verdicts/README.md
 	$(PY) benches/verdicts/run.py
 
-bench-limit: build ## Engine against wrk, origin against nginx, interleaved: benches/limit/README.md
+bench-limit: build ## What origin costs beside the least server and nginx: benches/limit/README.md
 	$(PY) benches/limit/run.py
+
+bench-engine: build ## The load generator against wrk: benches/engine/README.md
+	$(PY) benches/engine/run.py
 
 clean: ## Remove what was built; runs stay
 	rm -rf target $(VENV) .photofinish

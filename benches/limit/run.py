@@ -125,6 +125,7 @@ def visit(options: argparse.Namespace, names: list[str], seed: int) -> list[dict
             "window_ms": options.window_ms,
             "settle_ms": 2,
             "drain_ms": 250,
+            "reconnect": True,
             "load": {"mode": "closed", "connections": options.connections},
             "request": {"method": "GET", "path": "/", "headers": [["Accept", "*/*"]]},
             "expect": {"status": 200, "body_bytes": 12, "body_xxh3": None},
