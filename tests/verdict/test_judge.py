@@ -191,3 +191,12 @@ def test_a_win_that_lies_within_the_noise_floor_says_so() -> None:
     assert _outcomes(found)["a", "b"] == "noise-limited"
     assert found.note is not None
     assert "within the noise floor of the twins" in found.note
+
+
+@pytest.mark.parametrize(("figure", "told"), [("cost", ["too-few-requests"]), ("unshown", [])])
+def test_only_figures_that_the_cell_shows_are_counted_as_lost(figure: str, told: list[str]) -> None:
+    raced = race(FIELD, _logs(1, 12, TRUTH))
+    first = raced.rounds[0]
+    lost = replace(first.trials[0], voided_figures={figure: "too-few-requests"})
+    verdict = judge(replace(raced, rounds=(replace(first, trials=(lost, *first.trials[1:])), *raced.rounds[1:])))
+    assert [void.code for void in verdict.voids] == told

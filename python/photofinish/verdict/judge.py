@@ -54,7 +54,7 @@ def judge(race: Race) -> RaceVerdict:
         entries=tuple(_entry_info(entry, current.rounds, race.run.environment) for entry in plan.entries),
         absent=tuple({"contestant": a.contestant, "code": a.code, "detail": a.detail} for a in plan.absent),
         cells=cells,
-        voids=_void_counts(race.rounds),
+        voids=_void_counts(plan, race.rounds),
         twins=twins,
         decided=_decided(cells),
     )
@@ -222,8 +222,12 @@ def _entry_info(entry: Entry, rounds: tuple[Round, ...], environment: Mapping[st
     )
 
 
-def _void_counts(rounds: tuple[Round, ...]) -> tuple[VoidCount, ...]:
-    """Void rounds, void trials and void figures, each with one example; windows count only within their trial."""
+def _void_counts(plan: Plan, rounds: tuple[Round, ...]) -> tuple[VoidCount, ...]:
+    """Void rounds, trials and figures, each with one example; windows count only within their trial.
+
+    A figure that its cell does not show is not missed by anybody.
+    """
+    shown = {cell.id: {metric.name for metric in metrics_of(plan, cell)} for cell in plan.cells}
     counts: Counter[tuple[str, str, str]] = Counter()
     examples: dict[tuple[str, str, str], str] = {}
     for one_round in rounds:
@@ -235,7 +239,11 @@ def _void_counts(rounds: tuple[Round, ...]) -> tuple[VoidCount, ...]:
         for trial in one_round.trials:
             found = [(trial.void.code, trial.void.detail)] if trial.void is not None else []
             if not found:
-                found = [(code, f"figure {name}") for name, code in sorted(trial.voided_figures.items())]
+                found = [
+                    (code, f"figure {name}")
+                    for name, code in sorted(trial.voided_figures.items())
+                    if name in shown.get(trial.cell, ())
+                ]
             for code, detail in found:
                 counts[trial.entry, trial.cell, code] += 1
                 examples.setdefault((trial.entry, trial.cell, code), detail)
