@@ -141,7 +141,7 @@ def test_a_race_until_decided_goes_on_while_a_look_decides_nothing(workshop: Wor
 
 def test_a_race_is_not_continued_on_another_machine_or_with_another_build(workshop: Workshop) -> None:
     store = Memory(plan())
-    builds = {"nginx": {"folder": "/work/build/nginx-0123456789abcdef"}}
+    builds = {"nginx": {"folder": "/builds/nginx-0123456789abcdef"}}
     environment = {"kernel": "0.0.1", "builds": builds}
     store.race = replace(store.race, run=replace(store.race.run, environment=environment))
     assert run_race(store, "r", workshop, driver=Script()) == "finished"
