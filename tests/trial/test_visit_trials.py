@@ -207,3 +207,13 @@ def test_output_without_an_end_or_with_an_abort_is_an_error() -> None:
 def test_warming_up_fills_its_time_with_whole_cycles() -> None:
     assert CLOSED.warmup_cycles(11) * CLOSED.cycle_s(11) >= CLOSED.warmup_s
     assert (CLOSED.warmup_cycles(11) - 1) * CLOSED.cycle_s(11) < CLOSED.warmup_s
+
+
+def test_a_backlog_beyond_the_rate_that_is_held_is_no_stall_and_has_no_percentiles() -> None:
+    trial = one(OPEN, windows={"offered": 2000}, censored=500)
+    assert trial.void is None
+    assert "rate-not-held" in trial.labels
+    assert trial.voided_figures["latency_p50_ns"] == "rate-not-held"
+    held = one(OPEN, windows={"offered": 1000}, censored=500)
+    assert held.void is not None
+    assert held.void.code == "stalled"

@@ -170,7 +170,11 @@ def _trial(
     figures = _figures(visit, each, target)
     wanted = set(cell.metrics)
     for figure in PERCENTILES:
-        if figure in figures and gates.too_few(figure, target["requests"]):
+        if figure not in figures:
+            continue
+        if _too_slow(sums):  # what it never answered would have been the slowest
+            voided[figure] = "rate-not-held"
+        elif gates.too_few(figure, target["requests"]):
             voided[figure] = "too-few-requests"
     return Trial(
         cell=cell.id,
@@ -192,14 +196,19 @@ def _void(parameters: VisitParameters, each: Visited, target: Mapping[str, Any],
     failed, sent = target.get("failed") or {}, target["sent"]
     return (
         gates.failure_void(failed, sent, target.get("failure_example"))
-        or gates.stall_void(target["requests"], sent, target["censored"])
+        or gates.stall_void(target["requests"], sent, 0 if _too_slow(sums) else target["censored"])
         or gates.rest_void(sums.rest_share, parameters.noise_bounds())
     )
 
 
+def _too_slow(sums: _Measured) -> bool:
+    """It answers, and not as fast as the open loop asks: its backlog at a window's end is no stall."""
+    return bool(sums.offered) and sums.requests < gates.RATE_HELD * (sums.offered or 0)
+
+
 def _labels(parameters: VisitParameters, target: Mapping[str, Any], sums: _Measured) -> list[str]:
     labels = []
-    if sums.offered and sums.requests < gates.RATE_HELD * sums.offered:
+    if _too_slow(sums):
         labels.append("rate-not-held")
     if target["censored"]:
         labels.append("drain-incomplete")
