@@ -191,7 +191,7 @@ impl Driver {
     }
 
     fn connect<N: Net>(&mut self, net: &mut N, routes: &mut Routes, index: u32) {
-        match net.connect(self.address) {
+        match net.connect(self.address, None) {
             Ok(conn) => {
                 routes.set(conn, self.id, index);
                 self.links[index as usize].connecting(conn, Nanos::now());

@@ -1,7 +1,7 @@
 //! The interface between an event loop and the protocol above it.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use crate::{Nanos, Stats};
 
@@ -33,8 +33,13 @@ pub trait Net {
 
     /// Starts to connect; [`Handler::connected`] or [`Handler::closed`] follows, never from inside this call.
     ///
-    /// Fails only for want of a slot or a descriptor; what the network has to say comes as [`Handler::closed`].
-    fn connect(&mut self, to: SocketAddr) -> io::Result<Conn>;
+    /// `from` is the address that the connection comes from, with a port of the kernel's choice; without it the kernel
+    /// chooses both. One source address serves one target up to the number of ephemeral ports
+    /// (`/proc/sys/net/ipv4/ip_local_port_range`); several go beyond.
+    ///
+    /// Fails only for want of a slot or a descriptor, or if `from` is no address of this machine or of another family
+    /// than `to`; what the network has to say comes as [`Handler::closed`].
+    fn connect(&mut self, to: SocketAddr, from: Option<IpAddr>) -> io::Result<Conn>;
 
     /// Queues a copy of `bytes`; nothing happens if `conn` is void. Output keeps its order; it leaves at the latest when the handler has seen the batch.
     fn send(&mut self, conn: Conn, bytes: &[u8]);

@@ -1,7 +1,7 @@
 //! The few socket calls of the loops, without the standard library's detours.
 
 use std::io::{self, IoSlice};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
 use crate::NetError;
@@ -94,14 +94,47 @@ fn set_option<T>(socket: RawFd, level: i32, name: i32, value: &T) -> io::Result<
     }
 }
 
-/// A socket to connect with; see [`crate::Options::reset_on_close`].
-pub(crate) fn outgoing(address: SocketAddr, flags: i32, reset_on_close: bool) -> io::Result<OwnedFd> {
-    let socket = tcp_socket(address, flags)?;
+/// A socket to connect to `to` with, from a port of the kernel's choice at `from`, if given; see
+/// [`crate::Options::reset_on_close`].
+pub(crate) fn outgoing(to: SocketAddr, from: Option<IpAddr>, flags: i32, reset_on_close: bool) -> io::Result<OwnedFd> {
+    let socket = tcp_socket(to, flags)?;
+    let raw = std::os::fd::AsRawFd::as_raw_fd(&socket);
     if reset_on_close {
         let linger = libc::linger { l_onoff: 1, l_linger: 0 };
-        set_option(std::os::fd::AsRawFd::as_raw_fd(&socket), libc::SOL_SOCKET, libc::SO_LINGER, &linger)?;
+        set_option(raw, libc::SOL_SOCKET, libc::SO_LINGER, &linger)?;
+    }
+    if let Some(from) = from {
+        bind_address(raw, from, to)?;
     }
     Ok(socket)
+}
+
+/// Binds an address without a port: the kernel chooses the port when it knows the target, so that each address has all
+/// ephemeral ports for each target (`IP_BIND_ADDRESS_NO_PORT`, ip(7)).
+fn bind_address(socket: RawFd, from: IpAddr, to: SocketAddr) -> io::Result<()> {
+    let form = KernelAddress::from(match (from, to) {
+        (IpAddr::V6(from), SocketAddr::V6(to)) => {
+            SocketAddr::V6(std::net::SocketAddrV6::new(from, 0, 0, to.scope_id()))
+        }
+        (IpAddr::V4(_), SocketAddr::V4(_)) => SocketAddr::new(from, 0),
+        _ => {
+            let text = format!("can't connect from {from} to {to}: give a source of the target's address family");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
+    });
+    set_flag(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT)?;
+    // SAFETY: `form` holds `length` valid bytes.
+    if unsafe { libc::bind(socket, (&raw const form.storage).cast(), form.length) } == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    let text = match error.kind() {
+        io::ErrorKind::AddrNotAvailable => {
+            format!("{from} is no address of this machine: choose one that `ip address` lists")
+        }
+        _ => format!("can't connect from {from}: {error}"),
+    };
+    Err(io::Error::new(error.kind(), text))
 }
 
 /// Begins to connect a non-blocking socket; "in progress" is success.
@@ -194,4 +227,20 @@ pub(crate) fn close(socket: RawFd) {
 
 pub(crate) fn would_block(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, SocketAddr, TcpListener};
+
+    use super::outgoing;
+
+    #[test]
+    fn a_source_address_takes_no_port_before_the_target_is_known() {
+        let to = SocketAddr::from(([127, 0, 0, 1], 1));
+        let socket = outgoing(to, Some(IpAddr::from([127, 0, 0, 2])), 0, false).expect("loopback is all of 127/8");
+        // Of another kind, but all that is asked of it is its own name.
+        let name = TcpListener::from(socket).local_addr().expect("bound");
+        assert_eq!(name, SocketAddr::from(([127, 0, 0, 2], 0)));
+    }
 }

@@ -1,4 +1,5 @@
 use std::io;
+use std::net::IpAddr;
 
 use photofinish_net::Stats;
 use proptest::prelude::*;
@@ -25,7 +26,7 @@ impl Net for FakeNet {
         &self.stats
     }
 
-    fn connect(&mut self, _to: SocketAddr) -> io::Result<Conn> {
+    fn connect(&mut self, _to: SocketAddr, _from: Option<IpAddr>) -> io::Result<Conn> {
         if self.refuse {
             return Err(io::Error::from_raw_os_error(libc::EMFILE));
         }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
 use super::events::{Events, Source};
@@ -289,12 +289,12 @@ impl Net for EpollNet {
         &self.stats
     }
 
-    fn connect(&mut self, to: SocketAddr) -> io::Result<Conn> {
+    fn connect(&mut self, to: SocketAddr, from: Option<IpAddr>) -> io::Result<Conn> {
         if self.table.is_full() {
             return Err(io::Error::other("all slots are taken: raise max_connections"));
         }
-        self.stats.syscalls += 3;
-        let raw = socket::outgoing(to, libc::SOCK_NONBLOCK, self.reset_on_close)?.into_raw_fd();
+        self.stats.syscalls += 3 + 2 * u64::from(from.is_some());
+        let raw = socket::outgoing(to, from, libc::SOCK_NONBLOCK, self.reset_on_close)?.into_raw_fd();
         let begun = socket::connect(raw, to);
         let conn = self.adopt(raw, Phase::Connecting).map_err(io::Error::other)?;
         if let Err(error) = begun {

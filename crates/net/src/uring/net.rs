@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::fd::AsRawFd;
 
 use io_uring::{opcode, squeue, types};
@@ -275,13 +275,13 @@ impl Net for UringNet {
         &self.stats
     }
 
-    fn connect(&mut self, to: SocketAddr) -> io::Result<Conn> {
+    fn connect(&mut self, to: SocketAddr, from: Option<IpAddr>) -> io::Result<Conn> {
         let full = || io::Error::other("all slots are taken: raise max_connections");
         if self.table.is_full() {
             return Err(full());
         }
-        self.stats.syscalls += 2;
-        let socket = socket::outgoing(to, 0, self.reset_on_close)?;
+        self.stats.syscalls += 2 + 2 * u64::from(from.is_some());
+        let socket = socket::outgoing(to, from, 0, self.reset_on_close)?;
         let target = self.files.place(&self.ring, socket);
         self.stats.syscalls += if matches!(target, Target::Fixed(_)) { 2 } else { 0 };
         let conn = self.adopt(target, Phase::Connecting).ok_or_else(full)?;

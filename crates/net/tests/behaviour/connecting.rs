@@ -1,6 +1,7 @@
 //! Connections that the loop begins.
 
-use std::net::SocketAddr;
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr};
 
 use photofinish_net::{Closed, Conn, Handler, Net, Options};
 
@@ -27,7 +28,7 @@ impl Caller {
 impl Handler for Caller {
     fn started<N: Net>(&mut self, net: &mut N) {
         for &to in &self.to {
-            let conn = net.connect(to).expect("a slot");
+            let conn = net.connect(to, None).expect("a slot");
             net.send(conn, b"queued before the handshake");
             self.sent.push(conn);
         }
@@ -47,7 +48,7 @@ impl Handler for Caller {
     fn closed<N: Net>(&mut self, net: &mut N, conn: Conn, why: Closed) {
         assert!(self.sent.contains(&conn));
         let Closed::Failed(error) = why else { panic!("{why:?}") };
-        assert_eq!(error.kind(), std::io::ErrorKind::ConnectionRefused);
+        assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
         self.refused += 1;
         self.done(net);
     }
@@ -87,7 +88,7 @@ impl Renewing {
 
     fn call<N: Net>(&self, net: &mut N) {
         // A slot is free again only when its operations have ended: later, in some turn.
-        while let Ok(conn) = net.connect(self.to) {
+        while let Ok(conn) = net.connect(self.to, None) {
             net.send(conn, &self.echoed.to_ne_bytes());
         }
     }
@@ -138,7 +139,7 @@ fn a_loop_that_listens_may_begin_connections_too() {
     }
     impl Handler for Both {
         fn started<N: Net>(&mut self, net: &mut N) {
-            let conn = net.connect(self.to).expect("a slot");
+            let conn = net.connect(self.to, None).expect("a slot");
             net.send(conn, b"to myself");
         }
         fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
@@ -161,5 +162,86 @@ fn a_loop_that_listens_may_begin_connections_too() {
         let mut both = Both { to: listener.local_addr().expect("bound"), received: 0 };
         photofinish_net::run(&kind.options(), vec![listener], &mut both).expect("the loop runs");
         assert_eq!(both.received, 2, "{kind}");
+    });
+}
+
+/// Connects once from each of its addresses and stops when all have been taken by the listener beside it.
+struct Callers {
+    to: SocketAddr,
+    from: Vec<IpAddr>,
+    streams: usize,
+}
+
+impl Handler for Callers {
+    fn started<N: Net>(&mut self, net: &mut N) {
+        for &from in &self.from {
+            net.connect(self.to, Some(from)).expect("an address of this machine");
+        }
+    }
+    fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+    fn connected<N: Net>(&mut self, net: &mut N, _conn: Conn) {
+        self.streams += 1;
+        if self.streams == self.from.len() {
+            net.stop();
+        }
+    }
+    fn received<N: Net>(&mut self, _net: &mut N, _conn: Conn, _data: &[u8]) {}
+    fn flushed<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+    fn closed<N: Net>(&mut self, _net: &mut N, _conn: Conn, why: Closed) {
+        panic!("{why:?}");
+    }
+    fn timer<N: Net>(&mut self, _net: &mut N) {}
+    fn turn_ended<N: Net>(&mut self, _net: &mut N) {}
+}
+
+#[test]
+fn a_connection_comes_from_the_address_that_was_asked_for() {
+    on_each_kind(|kind| {
+        let listener = listen();
+        let to = listener.local_addr().expect("bound");
+        let from: Vec<IpAddr> = [[127, 0, 0, 2], [127, 0, 0, 3], [127, 0, 0, 2]].map(IpAddr::from).to_vec();
+        let mut callers = Callers { to, from: from.clone(), streams: 0 };
+        run_client(kind, &mut callers);
+        let peers = || listener.accept().expect("a connection").1;
+        let mut peers: Vec<SocketAddr> = (0..from.len()).map(|_| peers()).collect();
+        peers.sort();
+        let addresses: Vec<IpAddr> = peers.iter().map(SocketAddr::ip).collect();
+        assert_eq!(addresses, [from[0], from[0], from[1]], "{kind}");
+        assert_ne!(peers[0].port(), peers[1].port(), "{kind}");
+    });
+}
+
+#[test]
+fn a_source_that_is_not_this_machines_is_refused_at_once_and_by_name() {
+    struct Stranger {
+        to: SocketAddr,
+        from: IpAddr,
+        refusal: Option<std::io::Error>,
+    }
+    impl Handler for Stranger {
+        fn started<N: Net>(&mut self, net: &mut N) {
+            self.refusal = net.connect(self.to, Some(self.from)).err();
+            net.stop();
+        }
+        fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+        fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+        fn received<N: Net>(&mut self, _net: &mut N, _conn: Conn, _data: &[u8]) {}
+        fn flushed<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+        fn closed<N: Net>(&mut self, _net: &mut N, _conn: Conn, _why: Closed) {}
+        fn timer<N: Net>(&mut self, _net: &mut N) {}
+        fn turn_ended<N: Net>(&mut self, _net: &mut N) {}
+    }
+    on_each_kind(|kind| {
+        let listener = listen();
+        let to = listener.local_addr().expect("bound");
+        // Of the block kept for documentation (RFC 5737), and of another family.
+        for (from, expected) in [("192.0.2.1", ErrorKind::AddrNotAvailable), ("::1", ErrorKind::InvalidInput)] {
+            let from: IpAddr = from.parse().expect("an address");
+            let mut stranger = Stranger { to, from, refusal: None };
+            run_client(kind, &mut stranger);
+            let refusal = stranger.refusal.expect("refused");
+            assert_eq!(refusal.kind(), expected, "{kind}");
+            assert!(refusal.to_string().contains(&from.to_string()), "{refusal}");
+        }
     });
 }
