@@ -5,13 +5,13 @@ pub mod check;
 pub mod clock;
 pub mod driver;
 pub mod latency;
+pub mod live;
 mod reason;
 pub mod report;
 pub mod request;
 pub mod schedule;
 pub mod session;
 mod tally;
-pub mod text;
 pub mod verdict;
 
 pub use check::{BodyMark, Checker, Expect, StatusRule};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use photofinish_load::report::text::Text;
 use photofinish_load::report::{Asked, spread_code};
-use photofinish_load::text::Text;
 use photofinish_load::{Checker, Driver, Outcome, Plan, Report, Request, Schedule, Session, Shared};
 use photofinish_net::{Nanos, NetError, Options, Stats};
 
@@ -107,9 +107,15 @@ fn asked(args: &Args, url: &Url, address: SocketAddr) -> Asked {
         rate_per_s: args.rate,
         arrivals: args.rate.map(|_| spread_code(args.spread())),
         seed: args.rate.map(|_| args.seed),
+        stages: None,
         connections: args.connections,
         threads: args.threads,
-        duration_ns: args.duration.0.0,
+        pipeline: 1,
+        requests: None,
+        requests_per_connection: None,
+        ramp_ns: None,
+        sources: Vec::new(),
+        duration_ns: Some(args.duration.0.0),
         timeout_ns: args.timeout.0.0,
         expect: (&args.expect()).into(),
     }

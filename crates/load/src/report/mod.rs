@@ -1,76 +1,23 @@
 //! `photofinish.load/1`: what one load saw, as a document (`docs/load-report.md`).
 
-use hdrhistogram::Histogram;
+mod distribution;
+mod parts;
+pub mod text;
+
 use serde::Serialize;
 
-use crate::check::{Expect, StatusRule};
+pub use distribution::Distribution;
+pub use parts::{
+    Asked, EnginePart, EntryPart, ExpectPart, Fairness, Floor, LatencyPart, Little, RatePart, Requests, ServerPart,
+    SlicePart, ThreadPart, ThresholdPart, Throughput, WarmupPart, spread_code,
+};
+
 use crate::session::Outcome;
 use crate::verdict::{self, Figures, Verdict};
-use crate::{Evidence, Exhibits, Failures, Latencies, Reason, Spread, Tally, latency};
+use crate::{Evidence, Exhibits, Latencies, Reason, Tally};
 
 /// Name and major version of the document.
 pub const SCHEMA: &str = "photofinish.load/1";
-
-/// What was asked for.
-#[derive(Clone, Debug, Serialize)]
-pub struct Asked {
-    /// The URL.
-    pub url: String,
-    /// The address that its host resolved to.
-    pub address: String,
-    /// Method of every request.
-    pub method: String,
-    /// `closed` or `open`.
-    pub mode: &'static str,
-    /// Rate of an open loop, in requests a second.
-    pub rate_per_s: Option<f64>,
-    /// `constant` or `poisson`, in an open loop.
-    pub arrivals: Option<&'static str>,
-    /// Seed of the arrivals, in an open loop.
-    pub seed: Option<u64>,
-    /// Connections of all threads.
-    pub connections: u32,
-    /// Threads.
-    pub threads: u32,
-    /// How long to send, in ns.
-    pub duration_ns: u64,
-    /// How long a response may take, in ns.
-    pub timeout_ns: u64,
-    /// What every response must be.
-    pub expect: ExpectPart,
-}
-
-/// What every response must be.
-#[derive(Clone, Debug, Serialize)]
-pub struct ExpectPart {
-    status: String,
-    body_bytes: Option<u64>,
-    body_xxh3: Option<String>,
-    same_body: bool,
-}
-
-impl From<&Expect> for ExpectPart {
-    fn from(expect: &Expect) -> Self {
-        Self {
-            status: match expect.status {
-                StatusRule::Exactly(status) => status.to_string(),
-                StatusRule::Success => "2xx".to_owned(),
-            },
-            body_bytes: expect.body_bytes,
-            body_xxh3: expect.body_xxh3.map(|hash| format!("{hash:016x}")),
-            same_body: expect.same_body,
-        }
-    }
-}
-
-/// The word for a spread of arrivals.
-#[must_use]
-pub const fn spread_code(spread: Spread) -> &'static str {
-    match spread {
-        Spread::Constant => "constant",
-        Spread::Poisson => "poisson",
-    }
-}
 
 /// The whole document.
 #[derive(Clone, Debug, Serialize)]
@@ -82,117 +29,24 @@ pub struct Report {
     pub interrupted: bool,
     pub measured_ns: u64,
     pub drain_ns: u64,
+    pub warmup: WarmupPart,
     pub requests: Requests,
+    pub rate: Option<RatePart>,
     pub throughput: Throughput,
     pub connects: u64,
+    pub fairness: Option<Fairness>,
+    /// More than one only where several kinds of request were asked for.
+    pub entries: Vec<EntryPart>,
     pub evidence: Option<Evidence>,
     pub failure_example: Option<String>,
     pub latency: LatencyPart,
+    pub slices: Vec<SlicePart>,
     pub engine: EnginePart,
+    pub server: Option<ServerPart>,
+    pub floor: Option<Floor>,
+    pub thresholds: Vec<ThresholdPart>,
     pub little: Little,
     pub verdict: Verdict,
-}
-
-/// Counts: `sent = accepted + failed_total + censored`, and in an open loop
-/// `offered = sent − failed.connect + unsent`.
-#[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "described in docs/load-report.md")]
-pub struct Requests {
-    pub offered: Option<u64>,
-    pub sent: u64,
-    pub accepted: u64,
-    pub accepted_in_time: u64,
-    pub failed: Failures,
-    pub failed_total: u64,
-    pub censored: u64,
-    pub unsent: u64,
-}
-
-/// Rates while sending.
-#[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "described in docs/load-report.md")]
-pub struct Throughput {
-    pub accepted_per_s: f64,
-    pub body_bytes_per_s: f64,
-    pub wire_bytes_per_s: f64,
-}
-
-/// The three latencies; service time and lag differ from the response time in an open loop only.
-#[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "described in docs/load-report.md")]
-pub struct LatencyPart {
-    pub response: Distribution,
-    pub service: Distribution,
-    pub lag: Option<Distribution>,
-}
-
-/// A distribution in ns; all values are null where there is none.
-#[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "described in docs/load-report.md")]
-pub struct Distribution {
-    pub count: u64,
-    pub mean_ns: Option<f64>,
-    pub stdev_ns: Option<f64>,
-    pub min_ns: Option<u64>,
-    pub p50_ns: Option<u64>,
-    pub p90_ns: Option<u64>,
-    pub p99_ns: Option<u64>,
-    pub p999_ns: Option<u64>,
-    pub max_ns: Option<u64>,
-    pub histogram: String,
-}
-
-impl Distribution {
-    fn of(histogram: &Histogram<u64>) -> Self {
-        let known = !histogram.is_empty();
-        let at = |quantile: f64| known.then(|| histogram.value_at_quantile(quantile));
-        Self {
-            count: histogram.len(),
-            mean_ns: known.then(|| histogram.mean()),
-            stdev_ns: known.then(|| histogram.stdev()),
-            min_ns: known.then(|| histogram.min()),
-            p50_ns: at(0.5),
-            p90_ns: at(0.9),
-            p99_ns: at(0.99),
-            p999_ns: at(0.999),
-            max_ns: known.then(|| histogram.max()),
-            histogram: latency::encode(histogram),
-        }
-    }
-}
-
-/// What the engine itself cost.
-#[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "described in docs/load-report.md")]
-pub struct EnginePart {
-    pub cpu_ns: u64,
-    pub cpu_ns_per_request: Option<f64>,
-    pub syscalls: u64,
-    pub syscalls_per_request: Option<f64>,
-    pub send_lag_p99_ns: Option<u64>,
-    pub busy_share: f64,
-    pub threads: Vec<ThreadPart>,
-}
-
-/// One thread of the engine.
-#[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "described in docs/load-report.md")]
-pub struct ThreadPart {
-    pub cpu_ns: u64,
-    pub busy_ns: u64,
-    pub waited_ns: u64,
-    pub busy_share: f64,
-    pub sent: u64,
-    pub accepted: u64,
-}
-
-/// Little's law N = X·W, from three independent counts while sending.
-#[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "described in docs/load-report.md")]
-pub struct Little {
-    pub mean_in_flight: f64,
-    pub rate_times_service: f64,
-    pub residue: Option<f64>,
 }
 
 impl Report {
@@ -217,6 +71,7 @@ impl Report {
             accepted_per_s: per_s(requests.accepted_in_time),
             body_bytes_per_s: per_s(sum(|outcome| outcome.body_bytes_in_time)),
             wire_bytes_per_s: per_s(sum(|outcome| outcome.wire_bytes_in_time)),
+            request_bytes_per_s: 0.0,
         };
         let little = little(outcomes, measured_ns);
         let engine = engine(outcomes, &tally, &latencies, open);
@@ -236,17 +91,28 @@ impl Report {
             interrupted: outcomes.iter().any(|outcome| outcome.interrupted),
             measured_ns,
             drain_ns: outcomes.iter().map(|outcome| outcome.drained.0).max().unwrap_or(0),
+            warmup: WarmupPart { mode: "none", cut_ns: 0, seen_ns: None },
             requests,
+            rate: None,
             throughput,
             connects: tally.connects,
+            fairness: None,
+            entries: Vec::new(),
             evidence: exhibits.evidence,
             failure_example: exhibits.failure,
             latency: LatencyPart {
                 response: Distribution::of(&latencies.response),
                 service: Distribution::of(latencies.service()),
                 lag: open.then(|| Distribution::of(&latencies.lag)),
+                connect: Distribution::default(),
+                first_byte: Distribution::default(),
+                body: Distribution::default(),
             },
+            slices: Vec::new(),
             engine,
+            server: None,
+            floor: None,
+            thresholds: Vec::new(),
             little,
             verdict,
         }
