@@ -11,6 +11,7 @@ pub mod report;
 pub mod request;
 pub mod schedule;
 pub mod session;
+pub mod stages;
 mod tally;
 pub mod verdict;
 
@@ -22,4 +23,5 @@ pub use report::Report;
 pub use request::Request;
 pub use schedule::{Schedule, Spread};
 pub use session::{Outcome, Plan, Session, Shared};
+pub use stages::{Stages, StagesError};
 pub use tally::{Evidence, Exhibits, Tally};

@@ -1,6 +1,10 @@
 //! When an open loop intends to send: arrivals that depend on the clock and the seed, never on the server.
 
+use std::sync::Arc;
+
 use photofinish_net::Nanos;
+
+use crate::Stages;
 
 /// How arrivals of one rate are spread over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,7 +23,7 @@ pub enum Spread {
 #[derive(Clone, Debug)]
 pub struct Schedule {
     spread: Spread,
-    rate: f64,
+    course: Course,
     share: u32,
     of: u32,
     start: Nanos,
@@ -28,13 +32,43 @@ pub struct Schedule {
     random: SplitMix64,
 }
 
+/// What [`Schedule::peek`] says after the last arrival of the last stage.
+pub const NEVER: Nanos = Nanos(u64::MAX);
+
+/// How the rate goes on.
+#[derive(Clone, Debug)]
+enum Course {
+    /// Arrivals a second, for ever.
+    Constant(f64),
+    Staged {
+        stages: Arc<Stages>,
+        /// The stage of the last arrival.
+        stage: usize,
+        /// Λ of the last arrival of a Poisson process, whole and fraction apart, so that neither loses digits to the
+        /// other however long it goes on.
+        cumulated: (u64, f64),
+    },
+}
+
 impl Schedule {
     /// Share `share` of `of` equal ones of `rate` arrivals a second in all. Shares of a constant rate interleave; shares
     /// of a Poisson process are Poisson processes of their own (superposition).
     #[must_use]
     pub fn new(spread: Spread, rate: f64, seed: u64, share: u32, of: u32) -> Self {
         let random = SplitMix64(seed ^ u64::from(share).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        Self { spread, rate, share, of, start: Nanos(0), index: 0, next: Nanos(0), random }
+        Self { spread, course: Course::Constant(rate), share, of, start: Nanos(0), index: 0, next: Nanos(0), random }
+    }
+
+    /// Share `share` of `of` of arrivals whose rate follows `stages`. After the last arrival, [`Schedule::peek`] says
+    /// [`NEVER`].
+    ///
+    /// A constant spread intends the i-th arrival where the integral Λ of the rate is i; shares interleave. A Poisson
+    /// spread is a Poisson process of rate 1 in the time Λ (Çinlar: Introduction to Stochastic Processes, 1975, ch. 4.7);
+    /// shares are processes of their own.
+    #[must_use]
+    pub fn staged(spread: Spread, stages: Arc<Stages>, seed: u64, share: u32, of: u32) -> Self {
+        let course = Course::Staged { stages, stage: 0, cumulated: (0, 0.0) };
+        Self { course, ..Self::new(spread, 1.0, seed, share, of) }
     }
 
     /// Begins anew at `start`; the random sequence goes on, so that no two windows get the same gaps.
@@ -42,6 +76,9 @@ impl Schedule {
         self.start = start;
         self.index = 0;
         self.next = start;
+        if let Course::Staged { stage, cumulated, .. } = &mut self.course {
+            (*stage, *cumulated) = (0, (0, 0.0));
+        }
         self.next = self.following();
         if self.spread == Spread::Constant {
             self.index = 1;
@@ -71,14 +108,21 @@ impl Schedule {
     }
 
     fn following(&mut self) -> Nanos {
-        match self.spread {
-            Spread::Constant => {
-                let turn = self.index * u64::from(self.of) + u64::from(self.share);
-                Nanos(self.start.0 + (turn as f64 * 1e9 / self.rate) as u64)
+        let turn = self.index * u64::from(self.of) + u64::from(self.share);
+        match (&mut self.course, self.spread) {
+            (Course::Constant(rate), Spread::Constant) => Nanos(self.start.0 + (turn as f64 * 1e9 / *rate) as u64),
+            (Course::Constant(rate), Spread::Poisson) => {
+                let mean = f64::from(self.of) * 1e9 / *rate;
+                Nanos(self.next.0 + (self.random.exponential() * mean).round() as u64)
             }
-            Spread::Poisson => {
-                let mean = f64::from(self.of) * 1e9 / self.rate;
-                Nanos(self.next.0 + (-self.random.unit().ln() * mean).round() as u64)
+            (Course::Staged { stages, stage, .. }, Spread::Constant) => {
+                stages.time_of(turn as f64, stage).map_or(NEVER, |at| self.start + at)
+            }
+            (Course::Staged { stages, stage, cumulated }, Spread::Poisson) => {
+                let (whole, fraction) = *cumulated;
+                let step = fraction + self.random.exponential() * f64::from(self.of);
+                *cumulated = (whole + step as u64, step.fract());
+                stages.time_of(cumulated.0 as f64 + cumulated.1, stage).map_or(NEVER, |at| self.start + at)
             }
         }
     }
@@ -101,6 +145,11 @@ impl SplitMix64 {
     /// Uniform on (0, 1]: never 0, so that its logarithm is finite.
     pub fn unit(&mut self) -> f64 {
         ((self.next_bits() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Exponentially distributed with mean 1.
+    pub fn exponential(&mut self) -> f64 {
+        -self.unit().ln()
     }
 }
 
@@ -175,5 +224,85 @@ mod tests {
         assert_eq!(first, times(&mut two, 50));
         one.begin(Nanos(0));
         assert_ne!(first, times(&mut one, 50));
+    }
+
+    fn staged(spread: Spread, text: &str, share: u32, of: u32) -> Schedule {
+        let mut schedule = Schedule::staged(spread, Arc::new(text.parse().unwrap()), 11, share, of);
+        schedule.begin(Nanos(500));
+        schedule
+    }
+
+    fn all(schedule: &mut Schedule) -> Vec<u64> {
+        let mut all = Vec::new();
+        while schedule.peek() != NEVER {
+            all.push(schedule.peek().0);
+            schedule.advance();
+        }
+        all
+    }
+
+    #[test]
+    fn one_stage_is_the_schedule_of_its_constant_rate() {
+        let mut plain = Schedule::new(Spread::Constant, 7000.0, 0, 1, 3);
+        plain.begin(Nanos(500));
+        let stage = all(&mut staged(Spread::Constant, "2s@7000", 1, 3));
+        let apart = times(&mut plain, stage.len()).iter().zip(&stage).map(|(one, other)| one.abs_diff(*other)).max();
+        assert!(apart <= Some(1), "{apart:?} ns apart");
+        assert_eq!(plain.peek().0.div_ceil(1_000_000_000), 3, "the stage ends where its duration does");
+    }
+
+    #[test]
+    fn the_shares_of_a_ramp_make_up_the_whole_ramp() {
+        let text = "1s@100..900,500ms@0,1s@900..0";
+        let whole = all(&mut staged(Spread::Constant, text, 0, 1));
+        let mut parts: Vec<u64> = (0..3).flat_map(|share| all(&mut staged(Spread::Constant, text, share, 3))).collect();
+        parts.sort_unstable();
+        assert_eq!(parts, whole);
+        assert_eq!(whole.len(), 950);
+    }
+
+    #[test]
+    fn a_staged_schedule_ends_and_begins_anew() {
+        let mut schedule = staged(Spread::Constant, "1s@10", 0, 1);
+        assert_eq!((schedule.pass_until(NEVER), schedule.peek()), (10, NEVER));
+        schedule.advance();
+        assert_eq!(schedule.peek(), NEVER);
+        schedule.begin(Nanos(7));
+        assert_eq!((schedule.peek(), all(&mut schedule).len()), (Nanos(7), 10));
+    }
+
+    /// Largest distance between the distribution of `sorted` and the uniform one on (0, 1), times √n: above 1.95 with a
+    /// probability of 0.1 % if they are one (Kolmogorov).
+    fn kolmogorov_smirnov(sorted: &[f64]) -> f64 {
+        let n = sorted.len() as f64;
+        let distance = |(index, value): (usize, &f64)| {
+            (value - index as f64 / n).abs().max(((index + 1) as f64 / n - value).abs())
+        };
+        sorted.iter().enumerate().map(distance).fold(0.0, f64::max) * n.sqrt()
+    }
+
+    #[test]
+    fn poisson_arrivals_of_a_ramp_are_uniform_after_the_change_of_time() {
+        let stages: Stages = "5s@200..4000,1s@0,5s@4000".parse().unwrap();
+        let arrivals: Vec<u64> = {
+            let mut both: Vec<u64> = (0..2)
+                .flat_map(|share| all(&mut staged(Spread::Poisson, &stages.to_string(), share, 2)))
+                .map(|at| at - 500)
+                .collect();
+            both.sort_unstable();
+            both
+        };
+        for (stage, from, to) in [("ramp", 0, 5), ("pause", 5, 6), ("plateau", 6, 11)] {
+            let count = |at: u64| stages.count_until(Nanos(at * 1_000_000_000)) as f64;
+            let expected = count(to) - count(from);
+            let span = from * 1_000_000_000..to * 1_000_000_000;
+            let seen = arrivals.iter().filter(|at| span.contains(*at)).count() as f64;
+            assert!((seen - expected).abs() <= 3.3 * expected.sqrt(), "{stage}: {seen} of {expected}");
+        }
+        let changed: Vec<f64> =
+            arrivals.iter().map(|&at| stages.count_until(Nanos(at)) as f64 / stages.arrivals()).collect();
+        assert!(kolmogorov_smirnov(&changed) < 1.95, "{}", kolmogorov_smirnov(&changed));
+        let unchanged: Vec<f64> = arrivals.iter().map(|&at| at as f64 / stages.total().0 as f64).collect();
+        assert!(kolmogorov_smirnov(&unchanged) > 10.0, "the test has no power");
     }
 }
