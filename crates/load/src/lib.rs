@@ -13,6 +13,7 @@ pub mod schedule;
 pub mod session;
 pub mod stages;
 mod tally;
+pub mod threshold;
 pub mod verdict;
 
 pub use check::{BodyMark, Checker, Expect, StatusRule};
@@ -25,3 +26,4 @@ pub use schedule::{Schedule, Spread};
 pub use session::{Outcome, Plan, Session, Shared};
 pub use stages::{Stages, StagesError};
 pub use tally::{Evidence, Exhibits, Tally};
+pub use threshold::{Observations, Threshold, ThresholdError};

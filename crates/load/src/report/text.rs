@@ -135,7 +135,7 @@ fn row(out: &mut Formatter<'_>, name: &str, distribution: &Distribution) -> fmt:
 }
 
 /// Three significant digits and the unit that keeps the number between 1 and 999.
-fn span(nanos: u64) -> String {
+pub(crate) fn span(nanos: u64) -> String {
     scaled(nanos as f64, 1000.0, &["ns", "µs", "ms", "s"])
 }
 
