@@ -2,6 +2,8 @@
 
 mod progress;
 mod run;
+#[cfg_attr(not(test), expect(dead_code, reason = "read by the flags --pid and --cgroup"))]
+mod server;
 mod url;
 
 use std::path::PathBuf;

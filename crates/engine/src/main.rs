@@ -1,5 +1,6 @@
 //! The one native binary of Photofinish.
 
+mod cost;
 mod cpus;
 mod fault;
 mod keep;

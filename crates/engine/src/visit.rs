@@ -1,9 +1,8 @@
 //! `visit`: many resident targets, one schedule of windows (`docs/engine-protocol.md`).
 
-mod cpu;
 mod document;
+mod interference;
 mod output;
-mod processes;
 mod tour;
 
 use std::io::{Read, Write};

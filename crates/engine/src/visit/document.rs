@@ -1,12 +1,13 @@
 //! What the laboratory asks for: `photofinish.visit/1`.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
 use photofinish_load::request::RequestError;
 use photofinish_load::{Checker, Expect, Request, Schedule, Spread, StatusRule};
 use photofinish_net::Backend;
 use serde::Deserialize;
+
+use crate::cost::CpuSource;
 
 pub const SCHEMA: &str = "photofinish.visit/1";
 
@@ -116,15 +117,6 @@ pub struct Target {
     pub address: SocketAddr,
     #[serde(default)]
     pub cpu: Option<CpuSource>,
-}
-
-/// Where the CPU time of a target is read.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum CpuSource {
-    CgroupV1 { path: PathBuf },
-    CgroupV2 { path: PathBuf },
-    Processes { root_pid: i32 },
 }
 
 #[derive(Debug, Deserialize)]

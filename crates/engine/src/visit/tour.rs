@@ -9,9 +9,10 @@ use photofinish_load::clock::thread_cpu_ns;
 use photofinish_load::{Driver, Pace, Reason, Routes, Schedule};
 use photofinish_net::{Nanos, Net};
 
-use super::cpu::{Disturbed, Interference, Meter};
 use super::document::{Document, DocumentError, Load};
+use super::interference::{Disturbed, Interference};
 use super::output::Window;
+use crate::cost::Meter;
 use crate::signals;
 use ledger::Ledger;
 

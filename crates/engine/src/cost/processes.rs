@@ -6,7 +6,6 @@
 use std::fs;
 use std::io;
 
-use super::cpu::clock_ns;
 use crate::proctable::all_processes;
 
 struct Member {
@@ -19,6 +18,8 @@ struct Member {
 /// A process and its descendants. Who was found once stays a member until death, even if it detaches itself.
 pub struct Processes {
     root: i32,
+    /// Start time of the root: another process that got its number later is none of ours.
+    root_started: Option<u64>,
     members: Vec<Member>,
     /// CPU time of members that have died, as last read: what they used after that reading is lost.
     dead_ns: u64,
@@ -29,9 +30,19 @@ impl Processes {
     /// Finds `root` and what descends from it.
     pub fn below(root: i32) -> io::Result<Self> {
         fs::metadata(format!("/proc/{root}"))?;
-        let mut processes = Self { root, members: Vec::new(), dead_ns: 0, newest_pid: 0 };
+        let mut processes = Self { root, root_started: None, members: Vec::new(), dead_ns: 0, newest_pid: 0 };
         processes.rescan();
         Ok(processes)
+    }
+
+    /// The pids of the living members.
+    pub fn pids(&self) -> Vec<i32> {
+        self.members.iter().map(|member| member.pid).collect()
+    }
+
+    /// Whether the process that was asked for still lives.
+    pub fn root_lives(&self) -> bool {
+        self.members.iter().any(|member| member.pid == self.root)
     }
 
     /// CPU time of all members, living and dead, in ns. Looks for new descendants if any process or thread was created
@@ -59,6 +70,8 @@ impl Processes {
 
     fn rescan(&mut self) {
         let all = all_processes();
+        let root = all.iter().find(|process| process.pid == self.root);
+        let root_started = *self.root_started.get_or_insert(root.map_or(0, |root| root.started));
         let mut died = 0;
         self.members.retain(|member| {
             let lives = all.iter().any(|process| process.pid == member.pid && process.started == member.started);
@@ -69,8 +82,8 @@ impl Processes {
         loop {
             let before = self.members.len();
             for process in &all {
-                let belongs =
-                    process.pid == self.root || self.members.iter().any(|member| member.pid == process.parent);
+                let belongs = (process.pid == self.root && process.started == root_started)
+                    || self.members.iter().any(|member| member.pid == process.parent);
                 if belongs && !self.members.iter().any(|member| member.pid == process.pid) {
                     self.members.push(Member { pid: process.pid, started: process.started, cpu_ns: 0 });
                 }
@@ -80,6 +93,14 @@ impl Processes {
             }
         }
     }
+}
+
+/// Reads a POSIX clock; `None` if there is no such clock (any more).
+fn clock_ns(clock: libc::clockid_t) -> Option<u64> {
+    let mut at = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `at` is valid for writing; an unknown clock is an error, not undefined.
+    let done = unsafe { libc::clock_gettime(clock, &raw mut at) };
+    (done == 0).then(|| at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64)
 }
 
 /// The number of the process or thread created last: unchanged means that none was created since.
