@@ -10,6 +10,7 @@ mod load;
 mod origin;
 mod probe;
 mod proctable;
+mod scripted;
 mod signals;
 mod visit;
 
@@ -34,6 +35,8 @@ enum Command {
     Origin(origin::Args),
     /// Answer every request with the same bytes: the reference line of a server race
     Limit(limit::Args),
+    /// Answer with known delays, freezes and faults, and tell the truth about them
+    Scripted(scripted::Args),
     /// Say as JSON what this kernel can do
     Probe(probe::Args),
     /// Run one program so that nothing of it can outlive the caller
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Command::Visit(args) => visit::run(args),
         Command::Origin(args) => origin::run(args),
         Command::Limit(args) => limit::run(args),
+        Command::Scripted(args) => scripted::run(args),
         Command::Probe(args) => probe::run(args),
         Command::Keep(args) => keep::run(args),
     }

@@ -54,7 +54,7 @@ pub(crate) fn run_as(which: Which, args: Args) -> ExitCode {
     };
     let served = StopSignal::new().map_err(ServeError::from).and_then(|stop| {
         stop.on_signals(&[libc::SIGTERM, libc::SIGINT])?;
-        serve(which, &settings, &stop, |address| announce(which, address, chosen))
+        serve(which, &settings, &stop, |address| announce(name(which), address, chosen))
     });
     match served {
         Ok(()) => ExitCode::SUCCESS,
@@ -70,18 +70,18 @@ const fn name(which: Which) -> &'static str {
 }
 
 /// One line on standard output; that nobody reads it is no reason to end.
-fn announce(which: Which, address: SocketAddr, chosen: bool) {
+pub(crate) fn announce(name: &str, address: SocketAddr, chosen: bool) {
     use std::io::Write;
     let line = if chosen {
         format!("{{\"event\":\"listening\",\"port\":{}}}", address.port())
     } else {
-        format!("{} listens on http://{address}/", name(which))
+        format!("{name} listens on http://{address}/")
     };
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-const fn fault_of(error: &ServeError) -> Fault {
+pub(crate) const fn fault_of(error: &ServeError) -> Fault {
     match error {
         ServeError::InUse { .. }
         | ServeError::NoWorkers
@@ -91,6 +91,6 @@ const fn fault_of(error: &ServeError) -> Fault {
             | NetError::UnknownBackend { .. }
             | NetError::Listen { .. },
         ) => Fault::BadInput,
-        ServeError::Net(_) | ServeError::Thread(_) | ServeError::Worker => Fault::Environment,
+        ServeError::Net(_) | ServeError::Payload(_) | ServeError::Thread(_) | ServeError::Worker => Fault::Environment,
     }
 }

@@ -54,6 +54,12 @@ pub trait Net {
     /// for a close that the handler asked for, and nothing more is delivered for `conn`.
     fn close(&mut self, conn: Conn, flush: bool);
 
+    /// Ends `conn` at once with a reset instead of a FIN; what is queued is lost, and [`Handler::closed`] is not called.
+    /// For servers that have to misbehave.
+    fn reset(&mut self, conn: Conn) {
+        self.close(conn, false);
+    }
+
     /// Sets the loop's one timer (`None` clears it). [`Handler::timer`] fires once, not before `at`, with microsecond
     /// precision; timers in order are the handler's business.
     fn set_timer(&mut self, at: Option<Nanos>);

@@ -211,6 +211,14 @@ pub(crate) fn send_gathered(socket: RawFd, pieces: &[IoSlice<'_>]) -> io::Result
     if count < 0 { Err(io::Error::last_os_error()) } else { Ok(count as usize) }
 }
 
+/// The `SO_LINGER` that turns a close into a reset.
+pub(crate) static LINGER_NOT: libc::linger = libc::linger { l_onoff: 1, l_linger: 0 };
+
+/// Lets the close that follows send RST instead of FIN. Failure leaves the FIN.
+pub(crate) fn reset_on_close(socket: RawFd) {
+    let _ = set_option(socket, libc::SOL_SOCKET, libc::SO_LINGER, &LINGER_NOT);
+}
+
 /// The `TCP_USER_TIMEOUT` of a connection that its handler has left.
 pub(crate) static PATIENCE_MS: i32 = 10_000;
 

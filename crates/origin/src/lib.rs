@@ -9,6 +9,7 @@ mod limit;
 mod origin;
 mod response;
 mod route;
+pub mod scripted;
 mod serve;
 
 pub use handicap::Handicap;

@@ -69,6 +69,9 @@ pub enum ServeError {
     /// A worker ended by a panic, whose message went to standard error.
     #[error("a worker broke down: please report what it said")]
     Worker,
+    /// The bodies can't be made.
+    #[error(transparent)]
+    Payload(#[from] photofinish_http::payload::PayloadError),
     /// A loop failed.
     #[error(transparent)]
     Net(#[from] NetError),
@@ -127,7 +130,7 @@ fn work<H: Handler>(options: &Options, listener: TcpListener, handler: &mut H) -
 }
 
 /// One listener a worker, all on one address.
-fn open(settings: &Settings) -> Result<(SocketAddr, Vec<TcpListener>), ServeError> {
+pub(crate) fn open(settings: &Settings) -> Result<(SocketAddr, Vec<TcpListener>), ServeError> {
     if settings.workers == 0 {
         return Err(ServeError::NoWorkers);
     }

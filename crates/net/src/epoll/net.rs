@@ -335,6 +335,14 @@ impl Net for EpollNet {
         }
     }
 
+    fn reset(&mut self, conn: Conn) {
+        if let Some(slot) = self.table.known_mut(conn) {
+            socket::reset_on_close(slot.state.fd);
+            self.stats.syscalls += 1;
+            self.release(conn);
+        }
+    }
+
     fn set_timer(&mut self, at: Option<Nanos>) {
         self.timer = at;
     }

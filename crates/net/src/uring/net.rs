@@ -321,6 +321,15 @@ impl Net for UringNet {
         }
     }
 
+    fn reset(&mut self, conn: Conn) {
+        let Some(slot) = self.table.known_mut(conn) else { return };
+        match slot.state.target.reset_on_close() {
+            Some(entry) => self.push(entry, Operation::Unattended),
+            None => self.stats.syscalls += 1,
+        }
+        self.leave(conn, false);
+    }
+
     fn set_timer(&mut self, at: Option<Nanos>) {
         self.timer = at;
     }

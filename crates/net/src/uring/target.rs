@@ -88,9 +88,22 @@ impl Target {
             socket::limit_patience(raw);
             return None;
         }
-        let (level, option) = (libc::IPPROTO_TCP as u32, libc::TCP_USER_TIMEOUT as u32);
-        let value = (&raw const socket::PATIENCE_MS).cast();
-        Some(self.mark(opcode::SetSockOpt::new(self.number(), level, option, value, size_of::<i32>() as u32).build()))
+        Some(self.set_option(libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, &socket::PATIENCE_MS))
+    }
+
+    /// As [`socket::reset_on_close`], at once where a descriptor allows it; otherwise by what is returned.
+    pub fn reset_on_close(self) -> Option<squeue::Entry> {
+        if let Self::Fd(raw) = self {
+            socket::reset_on_close(raw);
+            return None;
+        }
+        Some(self.set_option(libc::SOL_SOCKET, libc::SO_LINGER, &socket::LINGER_NOT))
+    }
+
+    fn set_option<T>(self, level: i32, option: i32, value: &'static T) -> squeue::Entry {
+        let length = size_of::<T>() as u32;
+        let value = (&raw const *value).cast();
+        self.mark(opcode::SetSockOpt::new(self.number(), level as u32, option as u32, value, length).build())
     }
 }
 

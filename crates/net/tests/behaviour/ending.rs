@@ -95,6 +95,35 @@ fn a_stale_name_touches_no_later_tenant_of_its_slot() {
 }
 
 #[test]
+fn a_handler_can_end_a_connection_by_a_reset() {
+    struct Rude;
+    impl Handler for Rude {
+        fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+        fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+        fn received<N: Net>(&mut self, net: &mut N, conn: Conn, _data: &[u8]) {
+            net.reset(conn);
+            net.reset(conn);
+        }
+        fn flushed<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+        fn closed<N: Net>(&mut self, _net: &mut N, _conn: Conn, why: Closed) {
+            panic!("told of its own reset: {why:?}");
+        }
+        fn timer<N: Net>(&mut self, _net: &mut N) {}
+        fn turn_ended<N: Net>(&mut self, _net: &mut N) {}
+    }
+    on_each_kind(|kind| {
+        let server = Server::start(kind, Rude);
+        for _ in 0..10 {
+            let mut stream = TcpStream::connect(server.address).expect("connects");
+            stream.write_all(b"hello").expect("writes");
+            let error = stream.read(&mut [0; 5]).expect_err("no answer and no orderly end");
+            assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "{kind}");
+        }
+        server.end();
+    });
+}
+
+#[test]
 fn a_peer_that_leaves_in_the_middle_of_a_long_send_frees_its_slot() {
     struct Spout(&'static [u8]);
     impl Handler for Spout {
