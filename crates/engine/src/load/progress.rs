@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use photofinish_load::Shared;
-use photofinish_load::report::text::grouped;
+use photofinish_load::report::figures::grouped;
 use photofinish_net::Nanos;
 
 /// One line, written over and over.

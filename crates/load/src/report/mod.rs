@@ -1,7 +1,10 @@
 //! `photofinish.load/1`: what one load saw, as a document (`docs/load-report.md`).
 
 mod distribution;
+pub mod figures;
 mod parts;
+#[cfg(test)]
+pub(crate) mod sample;
 pub mod text;
 
 use serde::Serialize;

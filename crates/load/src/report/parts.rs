@@ -154,6 +154,14 @@ pub struct SlicePart {
     pub response: Distribution,
 }
 
+impl SlicePart {
+    /// Accepted responses a second; none for a slice without length.
+    #[must_use]
+    pub fn accepted_per_s(&self) -> Option<f64> {
+        (self.span_ns > 0).then(|| self.accepted as f64 * 1e9 / self.span_ns as f64)
+    }
+}
+
 /// One kind of request among several.
 #[derive(Clone, Debug, Serialize)]
 pub struct EntryPart {
