@@ -1,16 +1,23 @@
 //! The hash that proves which body was received.
 
-use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+use std::hash::Hasher as _;
+
+use twox_hash::XxHash3_64;
+use twox_hash::xxhash3_64::{DEFAULT_SECRET_LENGTH, RawHasher, SecretBuffer};
+
+/// A hasher with seed 0 that allocates nothing.
+type Stream = RawHasher<&'static [u8; DEFAULT_SECRET_LENGTH]>;
 
 /// The xxh3-64 (seed 0) of a body that arrives in slices.
 ///
 /// A body in one slice, the common case, costs one call and touches no state; only a second slice starts the streaming
-/// hasher, which is kept for later bodies.
+/// hasher, which is kept for later bodies. Both use the widest vectors of this CPU (25 GB/s with AVX2 for slices in the
+/// second-level cache, 14 GB/s without).
 #[derive(Default)]
 pub struct BodyHash {
     bytes: u64,
     single: u64,
-    stream: Option<Box<Xxh3Default>>,
+    stream: Option<Box<Stream>>,
     streaming: bool,
 }
 
@@ -27,7 +34,7 @@ impl BodyHash {
             return;
         }
         if self.bytes == 0 && rest == Some(0) {
-            self.single = xxh3_64(slice);
+            self.single = XxHash3_64::oneshot(slice);
         } else {
             self.stream_in(slice);
         }
@@ -35,12 +42,13 @@ impl BodyHash {
     }
 
     fn stream_in(&mut self, slice: &[u8]) {
-        let stream = self.stream.get_or_insert_with(Box::default);
+        let fresh = || Stream::new(SecretBuffer::default());
+        let stream = self.stream.get_or_insert_with(|| Box::new(fresh()));
         if !self.streaming {
-            stream.reset();
+            **stream = fresh();
             self.streaming = true;
         }
-        stream.update(slice);
+        stream.write(slice);
     }
 
     /// Bytes hashed since the last reset.
@@ -53,8 +61,8 @@ impl BodyHash {
     #[must_use]
     pub fn digest(&self) -> u64 {
         match (&self.stream, self.streaming, self.bytes) {
-            (_, _, 0) => xxh3_64(&[]),
-            (Some(stream), true, _) => stream.digest(),
+            (_, _, 0) => XxHash3_64::oneshot(&[]),
+            (Some(stream), true, _) => stream.finish(),
             _ => self.single,
         }
     }
@@ -62,25 +70,44 @@ impl BodyHash {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use proptest::prelude::*;
+    use xxhash_rust::xxh3::xxh3_64;
 
-    #[test]
-    fn the_hash_does_not_depend_on_how_the_body_was_sliced() {
-        let body: Vec<u8> = (0..5000_u32).map(|i| (i % 251) as u8).collect();
-        let mut whole = BodyHash::default();
-        whole.update(&body, Some(0));
-        for cut in [0, 1, 12, 240, 241, 4999, 5000] {
-            let mut sliced = BodyHash::default();
-            sliced.update(b"an earlier body", None);
-            sliced.reset();
-            sliced.update(&body[..cut], Some((body.len() - cut) as u64));
-            sliced.update(&body[cut..], Some(0));
-            assert_eq!((sliced.bytes(), sliced.digest()), (5000, whole.digest()), "cut at {cut}");
-        }
-    }
+    use super::*;
 
     #[test]
     fn an_empty_body_has_the_published_hash_of_nothing() {
         assert_eq!(BodyHash::default().digest(), 0x2d06_8005_38d3_94c2);
+    }
+
+    #[test]
+    fn a_body_in_one_slice_has_the_hash_that_another_implementation_computes() {
+        let body: Vec<u8> = (0..5000_u32).map(|i| (i % 251) as u8).collect();
+        for length in (1..300).chain([1023, 1024, 1025, 4999, 5000]) {
+            let mut hash = BodyHash::default();
+            hash.update(&body[..length], Some(0));
+            assert_eq!((hash.bytes(), hash.digest()), (length as u64, xxh3_64(&body[..length])));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_hash_does_not_depend_on_how_the_body_was_sliced(
+            lengths in prop::collection::vec(prop_oneof![0_usize..300, 200_usize..1100], 1..8),
+            known in any::<bool>(),
+        ) {
+            let total: usize = lengths.iter().sum();
+            let body: Vec<u8> = (0..total).map(|i| (i * 31 % 253) as u8).collect();
+            let mut hash = BodyHash::default();
+            hash.update(b"an earlier body", None);
+            hash.reset();
+            let mut rest = body.as_slice();
+            for length in lengths {
+                let (slice, after) = rest.split_at(length);
+                hash.update(slice, known.then_some(after.len() as u64));
+                rest = after;
+            }
+            prop_assert_eq!((hash.bytes(), hash.digest()), (total as u64, xxh3_64(&body)));
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 /// The seed of the stream: the ASCII bytes of `photofin`, big-endian.
 pub const SEED: u64 = 0x7068_6f74_6f66_696e;
@@ -79,7 +79,7 @@ pub fn bytes(size: usize) -> Result<&'static [u8], PayloadError> {
 
 /// XXH3 (64 bits, seed 0) of the body of `size` bytes.
 pub fn xxh3(size: usize) -> Result<u64, PayloadError> {
-    bytes(size).map(xxh3_64)
+    bytes(size).map(XxHash3_64::oneshot)
 }
 
 /// A mapping of [`MOST_BYTES`], of which the first `filled` are written.

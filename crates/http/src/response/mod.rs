@@ -8,9 +8,11 @@ mod chunked;
 mod head;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 use chunked::{Chunked, Step};
 pub use head::{Framing, Head, HeadCache};
+pub use whole::{Known, Whole};
 
 /// Longest head, interim heads included, and longest trailer section.
 pub const HEAD_LIMIT: usize = 64 * 1024;
