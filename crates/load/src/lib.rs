@@ -16,6 +16,7 @@ pub mod stages;
 mod tally;
 pub mod threshold;
 pub mod verdict;
+pub mod warmup;
 
 pub use check::{BodyMark, Checker, Expect, StatusRule};
 pub use driver::{Driver, Pace, Routes};

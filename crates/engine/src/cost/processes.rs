@@ -139,4 +139,14 @@ mod tests {
         child.wait().unwrap();
         assert!(processes.cpu_ns() >= during);
     }
+
+    #[test]
+    fn a_later_process_with_the_number_of_the_root_is_none_of_ours() {
+        let mut processes = Processes::below(std::process::id() as i32).unwrap();
+        assert!(processes.root_lives());
+        processes.root_started = Some(1);
+        processes.members.clear();
+        processes.rescan();
+        assert!(!processes.root_lives() && processes.pids().is_empty());
+    }
 }
