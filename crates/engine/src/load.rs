@@ -1,6 +1,8 @@
 //! `load`: drives one URL and reports what it saw (`docs/load-report.md`).
 
 mod progress;
+#[cfg_attr(not(test), expect(dead_code, reason = "the flags are not part of the command yet"))]
+mod requests;
 mod run;
 #[cfg_attr(not(test), expect(dead_code, reason = "read by the flags --pid and --cgroup"))]
 mod server;

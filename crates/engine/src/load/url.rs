@@ -28,11 +28,14 @@ impl Url {
             "https" => return Err(format!("`{text}`: https is not supported yet; load the server's http:// address")),
             _ => return Err(bad("has a scheme that can't be loaded")),
         }
-        let rest = rest.split('#').next().unwrap_or_default();
+        let rest = without_fragment(rest);
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
         if authority.contains('@') {
             return Err(bad("holds a user name: send credentials with -H 'Authorization: …'"));
+        }
+        if authority.contains("{{") {
+            return Err(bad("has a placeholder in its host, which stays the same for all requests"));
         }
         let (host, port) = split_port(authority).ok_or_else(|| bad("has no valid port"))?;
         if host.is_empty() || host.contains(|c: char| c.is_whitespace() || c.is_control()) {
@@ -40,6 +43,14 @@ impl Url {
         }
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         Ok(Self { authority: authority.to_owned(), host: host.to_owned(), port, path })
+    }
+
+    /// Byte of `text` at which byte `at` of [`Url::path`] stands, `text` being what the URL was parsed from.
+    pub fn offset_of(&self, text: &str, at: usize) -> usize {
+        let rest = text.find("://").map_or(0, |scheme| scheme + 3);
+        let end = rest + self.authority.len();
+        // The slash before a query may be ours.
+        if text[end..].starts_with('/') { end + at } else { end + at.saturating_sub(1) }
     }
 
     /// The first address of the host that takes a connection. Trying one before the start turns the common mistakes
@@ -64,6 +75,22 @@ impl Url {
         }
         Err(refusal)
     }
+}
+
+/// Everything before the first `#` that is not within a placeholder.
+fn without_fragment(text: &str) -> &str {
+    let mut from = 0;
+    while let Some(offset) = text[from..].find(['#', '{']) {
+        let at = from + offset;
+        if text[at..].starts_with('#') {
+            return &text[..at];
+        }
+        from = match text[at..].strip_prefix("{{").and_then(|inner| inner.find("}}")) {
+            Some(length) => at + 2 + length + 2,
+            None => at + 1,
+        };
+    }
+    text
 }
 
 /// Host and port of an authority; brackets of an IPv6 address removed.
@@ -97,6 +124,17 @@ mod tests {
     }
 
     #[test]
+    fn a_placeholder_stays_whole_and_is_found_again_in_the_text() {
+        for (text, path, at) in
+            [("http://a/x{{choice b#c d/e}}#f", "/x{{choice b#c d/e}}", 10), ("http://a?{{seq}}{#", "/?{{seq}}{", 9)]
+        {
+            let url = Url::parse(text).unwrap();
+            assert_eq!((url.authority.as_str(), url.path.as_str()), ("a", path));
+            assert_eq!(url.offset_of(text, path.find("{{").unwrap()), at);
+        }
+    }
+
+    #[test]
     fn what_can_not_be_loaded_is_said_with_what_mends_it() {
         for (text, wanted) in [
             ("https://a/", "not supported yet"),
@@ -105,6 +143,8 @@ mod tests {
             ("http://a:99999/", "port"),
             ("http://u:p@a/", "Authorization"),
             ("http:///x", "host"),
+            ("http://{{seq}}/", "placeholder in its host"),
+            ("http://a{{seq}}", "placeholder in its host"),
         ] {
             let message = Url::parse(text).unwrap_err();
             assert!(message.contains(wanted), "{message}");

@@ -156,6 +156,12 @@ impl Entry {
         Ok(Self { info, recipe })
     }
 
+    /// Whether it takes values from the table.
+    #[must_use]
+    pub const fn uses_rows(&self) -> bool {
+        matches!(self.recipe, Recipe::Head { rows: Some(_), .. } | Recipe::Body { rows: Some(_), .. })
+    }
+
     /// The request of turn `number`, for entry `index` of the mix.
     pub(super) fn write<'a>(
         &self,
