@@ -1,3 +1,5 @@
+mod corpus;
+
 use proptest::prelude::*;
 
 use super::*;
