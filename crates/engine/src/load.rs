@@ -1,5 +1,7 @@
 //! `load`: drives one URL and reports what it saw (`docs/load-report.md`).
 
+#[expect(dead_code, reason = "progress is shown until the run gives snapshots")]
+mod face;
 mod progress;
 #[cfg_attr(not(test), expect(dead_code, reason = "the flags are not part of the command yet"))]
 mod requests;
