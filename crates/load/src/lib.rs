@@ -1,6 +1,7 @@
 //! What turns an event loop into a load generator: schedules, connections, checks, histograms, and a report that says
 //! what bound its own figures.
 
+pub mod capacity;
 pub mod check;
 pub mod clock;
 pub mod driver;

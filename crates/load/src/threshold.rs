@@ -8,7 +8,7 @@ use std::fmt::{self, Display, Formatter};
 
 use hdrhistogram::Histogram;
 
-use crate::report::text::{grouped, span};
+use crate::report::figures::{grouped, span};
 use crate::verdict::Bound;
 
 pub use parse::ThresholdError;
