@@ -9,8 +9,11 @@ const KEPT_CAPACITY: usize = 64 * 1024;
 
 /// A queue of bytes. `copied` holds everything that was copied; each `borrowed` piece stands before
 /// `copied[piece.at..]`. The cursor (`copied_done`, `borrowed_done`, `inside`) marks what the kernel has taken.
+///
+/// The usual case, one borrowed piece and nothing else, is `lone`: then the lists are empty, and only `inside` moves.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
+    lone: &'static [u8],
     copied: Vec<u8>,
     borrowed: Vec<Piece>,
     copied_done: usize,
@@ -39,6 +42,7 @@ impl Outbox {
 
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) {
+        self.join_list();
         if self.copied_done >= KEPT_CAPACITY {
             self.forget_sent();
         }
@@ -48,8 +52,31 @@ impl Outbox {
 
     #[inline]
     pub fn push_static(&mut self, bytes: &'static [u8]) {
+        if self.remaining == 0 {
+            self.lone = bytes;
+            self.remaining = bytes.len();
+            return;
+        }
+        self.join_list();
+        self.list(bytes);
+    }
+
+    /// Makes room for company: the lone piece becomes the first of the list.
+    #[inline]
+    fn join_list(&mut self) {
+        if !self.lone.is_empty() {
+            let rest = &std::mem::take(&mut self.lone)[self.inside..];
+            self.inside = 0;
+            self.remaining = 0;
+            self.list(rest);
+        }
+    }
+
+    fn list(&mut self, bytes: &'static [u8]) {
         if bytes.len() <= COPY_LIMIT {
-            return self.push(bytes);
+            self.copied.extend_from_slice(bytes);
+            self.remaining += bytes.len();
+            return;
         }
         if self.borrowed_done >= 64 {
             self.forget_sent();
@@ -61,6 +88,9 @@ impl Outbox {
     /// The next bytes in one piece, if they are all there is.
     #[inline]
     pub fn single(&self) -> Option<&[u8]> {
+        if !self.lone.is_empty() {
+            return Some(&self.lone[self.inside..]);
+        }
         match self.borrowed.get(self.borrowed_done) {
             None => Some(&self.copied[self.copied_done..]),
             Some(piece) if piece.bytes.len() - self.inside == self.remaining => Some(&piece.bytes[self.inside..]),
@@ -70,6 +100,7 @@ impl Outbox {
 
     /// Lays the next pieces out in `slices`; returns how many there are.
     pub fn gather<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        debug_assert!(self.lone.is_empty(), "a lone piece is single");
         let (mut copied, mut inside, mut used) = (self.copied_done, self.inside, 0);
         let mut add = |bytes: &'a [u8]| {
             if used < slices.len() && !bytes.is_empty() {
@@ -95,6 +126,10 @@ impl Outbox {
         if self.remaining == 0 {
             return self.clear();
         }
+        if !self.lone.is_empty() {
+            self.inside += count;
+            return;
+        }
         let mut left = count;
         while left > 0 {
             let piece = self.borrowed.get(self.borrowed_done).copied();
@@ -118,6 +153,12 @@ impl Outbox {
 
     #[inline]
     pub fn clear(&mut self) {
+        if !self.lone.is_empty() {
+            self.lone = &[];
+            self.inside = 0;
+            self.remaining = 0;
+            return;
+        }
         self.copied.clear();
         self.borrowed.clear();
         self.copied_done = 0;
@@ -127,6 +168,18 @@ impl Outbox {
         if self.copied.capacity() > KEPT_CAPACITY {
             self.copied.shrink_to(KEPT_CAPACITY);
         }
+    }
+
+    /// Moves everything into `empty`, which has to be.
+    #[inline]
+    pub fn move_to(&mut self, empty: &mut Self) {
+        debug_assert!(empty.is_empty());
+        if self.lone.is_empty() {
+            return std::mem::swap(self, empty);
+        }
+        empty.lone = std::mem::take(&mut self.lone);
+        empty.inside = std::mem::take(&mut self.inside);
+        empty.remaining = std::mem::take(&mut self.remaining);
     }
 
     /// Gives back what a queue that never runs empty has sent.
@@ -179,7 +232,7 @@ mod tests {
     proptest! {
         #[test]
         fn bytes_leave_in_the_order_in_which_they_came(
-            steps in prop::collection::vec((0_usize..3, 1_usize..9000), 1..60)
+            steps in prop::collection::vec((0_usize..4, 1_usize..9000), 1..60)
         ) {
             let (mut outbox, mut came, mut left) = (Outbox::default(), Vec::new(), Vec::new());
             for (kind, size) in steps {
@@ -194,7 +247,13 @@ mod tests {
                         outbox.push_static(bytes);
                         came.extend_from_slice(bytes);
                     }
-                    _ => left.extend(take(&mut outbox, size)),
+                    2 => left.extend(take(&mut outbox, size)),
+                    _ => {
+                        let mut other = Outbox::default();
+                        outbox.move_to(&mut other);
+                        prop_assert!(outbox.is_empty() && outbox.single().is_none_or(<[u8]>::is_empty));
+                        outbox = other;
+                    }
                 }
                 prop_assert_eq!(outbox.len(), came.len() - left.len());
             }

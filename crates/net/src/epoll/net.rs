@@ -201,10 +201,14 @@ impl EpollNet {
         }
     }
 
-    /// Sends what was queued since the last call.
+    /// Sends what was queued since the last call, in the order in which it was.
     #[inline]
     pub fn flush_dirty(&mut self) {
-        while let Some(conn) = self.dirty.pop() {
+        if self.dirty.is_empty() {
+            return;
+        }
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for conn in dirty.drain(..) {
             if let Some(slot) = self.table.get_mut(conn) {
                 slot.state.dirty = false;
                 let watched = slot.state.watched.take();
@@ -213,6 +217,8 @@ impl EpollNet {
                 }
             }
         }
+        // Sending makes nobody dirty; the list only keeps its memory.
+        self.dirty = dirty;
     }
 
     /// Sends until all is gone (`true`) or the kernel takes no more.
@@ -307,7 +313,10 @@ impl Net for EpollNet {
     fn send(&mut self, conn: Conn, bytes: &[u8]) {
         if let Some(slot) = self.table.known_mut(conn) {
             slot.state.out.push(bytes);
-            self.mark_dirty(conn);
+            if !slot.state.dirty {
+                slot.state.dirty = true;
+                self.dirty.push(conn);
+            }
         }
     }
 
@@ -315,7 +324,10 @@ impl Net for EpollNet {
     fn send_static(&mut self, conn: Conn, bytes: &'static [u8]) {
         if let Some(slot) = self.table.known_mut(conn) {
             slot.state.out.push_static(bytes);
-            self.mark_dirty(conn);
+            if !slot.state.dirty {
+                slot.state.dirty = true;
+                self.dirty.push(conn);
+            }
         }
     }
 

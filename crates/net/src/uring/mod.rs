@@ -35,11 +35,10 @@ pub(crate) fn run<H: Handler>(
 }
 
 fn turns<H: Handler>(options: &Options, net: &mut UringNet, handler: &mut H) -> Result<(), NetError> {
-    let mut batch = Vec::with_capacity(ring::COMPLETIONS as usize);
     handler.started(net);
     while !net.stopping {
-        net.wait(options, &mut batch)?;
-        for completion in batch.drain(..) {
+        net.wait(options)?;
+        while let Some(completion) = net.next_completion() {
             dispatch(net, handler, completion);
         }
         while let Some(target) = net.next_waiting() {
@@ -80,34 +79,32 @@ fn take<H: Handler>(net: &mut UringNet, handler: &mut H, target: Target) {
 
 fn received<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, completion: Completion) {
     let buffer = completion.buffer();
-    let Some(slot) = net.table.get_mut(conn) else {
-        // Cannot be: the slot outlives its operations. The buffer has to go back all the same.
-        return buffer.map_or((), |buffer| net.buffers.give_back(buffer));
-    };
-    slot.state.receiving = completion.more;
-    let known = slot.phase == Phase::Open;
+    let data = buffer.map_or(&[][..], |buffer| {
+        // SAFETY: completions are dispatched in order, and `done` comes after the last use of `data`.
+        unsafe { net.buffers.take(buffer, completion.result.max(0) as usize) }
+    });
+    // The slot outlives its operations: there always is one.
+    let phase = net.table.get_mut(conn).map(|slot| {
+        slot.state.receiving = completion.more;
+        slot.phase
+    });
+    let known = phase == Some(Phase::Open);
+    if known && !data.is_empty() {
+        net.stats.received_bytes += data.len() as u64;
+        net.served += 1;
+        handler.received(net, conn, data);
+    }
+    if let Some(buffer) = buffer {
+        net.buffers.done(buffer);
+    }
     if completion.result > 0 {
-        if let Some(buffer) = buffer {
-            if known {
-                let count = completion.result as usize;
-                net.stats.received_bytes += count as u64;
-                // SAFETY: the kernel gave this buffer to us with `count` bytes, and takes it again only after
-                // `give_back`.
-                let data = unsafe { net.buffers.slice(buffer, count) };
-                handler.received(net, conn, data);
-            }
-            net.buffers.give_back(buffer);
-        }
         if !completion.more {
             net.arm_receive(conn);
         }
         return;
     }
-    if let Some(buffer) = buffer {
-        net.buffers.give_back(buffer);
-    }
     match (-completion.result, known) {
-        // The buffers of this turn are back before the new receive reaches the kernel.
+        (libc::ENOBUFS, true) if !completion.more => net.starved.push_back(conn),
         (libc::ENOBUFS | libc::EINTR | libc::EAGAIN, _) if !completion.more => net.arm_receive(conn),
         (0, true) => {
             net.leave(conn, true);
@@ -123,14 +120,14 @@ fn received<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, complet
 }
 
 fn sent<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, result: i32) {
-    let Some(known) = net.send_completed(conn, result) else { return };
-    if !known {
+    let Some(sent) = net.send_completed(conn, result) else { return };
+    if !sent.known {
         return net.settle(conn);
     }
     if result < 0 {
         net.leave(conn, false);
         handler.closed(net, conn, Closed::Failed(io::Error::from_raw_os_error(-result)));
-    } else if net.all_sent(conn) {
+    } else if sent.all {
         handler.flushed(net, conn);
     }
 }

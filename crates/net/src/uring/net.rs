@@ -18,6 +18,8 @@ use crate::socket::{self, KernelAddress};
 use crate::table::{Phase, Table};
 use crate::{Conn, Nanos, Net, NetError, Options, Stats};
 
+/// Receives that begin anew in one turn for want of buffers, whatever the last turn served.
+const LEAST_FED: usize = 16;
 /// What is in flight beyond this when the handler leaves may depend on the peer's reading.
 const QUICKLY_SENT: usize = 64 * 1024;
 
@@ -76,6 +78,10 @@ pub(super) struct UringNet {
     /// Some listener is not armed and wants to be.
     pub listeners_rest: bool,
     pub rest_until: Option<Nanos>,
+    /// Connections whose receive found no buffer, longest first.
+    pub starved: VecDeque<Conn>,
+    /// Receives that brought bytes in this turn.
+    pub served: usize,
     /// Accepted beyond the limit, before the listeners could be told to rest.
     pub waiting: VecDeque<Target>,
 }
@@ -107,6 +113,8 @@ impl UringNet {
             listeners_rest: !listeners.is_empty(),
             listeners,
             rest_until: None,
+            starved: VecDeque::new(),
+            served: 0,
             waiting: VecDeque::new(),
         };
         if let Some(stop) = &options.stop {
@@ -121,9 +129,10 @@ impl UringNet {
         self.stats.syscalls += self.ring.push(entry, operation);
     }
 
-    /// Submits, sleeps, and takes the next batch.
-    pub fn wait(&mut self, options: &Options, batch: &mut Vec<Completion>) -> Result<(), NetError> {
+    /// Submits and sleeps; then the next batch is there to be taken.
+    pub fn wait(&mut self, options: &Options) -> Result<(), NetError> {
         self.arm_listeners();
+        self.feed_starved();
         self.flush_dirty();
         self.buffers.publish();
         let clocked = options.account || self.timer.is_some() || options.busy_poll.0 > 0 || self.rest_until.is_some();
@@ -132,22 +141,29 @@ impl UringNet {
         self.stats.turns += 1;
         self.stats.syscalls += 1;
         self.ring.enter(want, patience).map_err(|source| NetError::System { call: "io_uring_enter", source })?;
-        self.ring.collect(batch);
         let after = Nanos::now();
         if options.account {
             self.stats.busy = self.stats.busy + before.since(self.now);
             self.stats.waited = self.stats.waited + after.since(before);
         }
         self.now = after;
-        if !batch.is_empty() {
+        if self.ring.has_completions() {
             self.last_event = after;
         }
         Ok(())
     }
 
+    /// The next completion of the batch. What the kernel adds while the batch is worked off, because the submission queue
+    /// was full, belongs to it too.
+    #[inline]
+    pub fn next_completion(&mut self) -> Option<Completion> {
+        self.ring.next()
+    }
+
     /// How many completions to wait for, and how long at most.
     fn patience(&self, options: &Options, now: Nanos) -> (u32, Option<Nanos>) {
-        if now.since(self.last_event) < options.busy_poll || !self.waiting.is_empty() && !self.table.is_full() {
+        let unfinished = !self.starved.is_empty() || !self.waiting.is_empty() && !self.table.is_full();
+        if unfinished || now.since(self.last_event) < options.busy_poll {
             return (0, None);
         }
         let margin = if options.precise_timer { TIMER_SPIN } else { Nanos(0) };
@@ -178,6 +194,17 @@ impl UringNet {
         slot.state.receiving = true;
         let receive = slot.state.target.receive();
         self.push(receive, Operation::Receive(conn));
+    }
+
+    /// Lets as many of the starved receive again as the last turn served. All of them at once would find no buffers
+    /// again but for the first few, turn after turn: a cost quadratic in their number.
+    fn feed_starved(&mut self) {
+        let most = std::mem::take(&mut self.served).max(LEAST_FED);
+        for _ in 0..most.min(self.starved.len()) {
+            if let Some(conn) = self.starved.pop_front() {
+                self.arm_receive(conn);
+            }
+        }
     }
 
     #[inline]
@@ -250,15 +277,14 @@ impl UringNet {
         for target in open {
             self.push(target.close(), Operation::Unattended);
         }
-        let mut batch = Vec::new();
         for _ in 0..1000 {
             if self.ring.pending == 0 {
                 break;
             }
             // Without success once, perhaps with success the next time; the number of tries is bounded.
             let _ = self.ring.enter(1, Some(Nanos::from_millis(1)));
-            self.ring.collect(&mut batch);
-            for late in batch.drain(..).filter_map(Completion::accepted) {
+            while let Some(completion) = self.ring.next() {
+                let Some(late) = completion.accepted() else { continue };
                 self.ring.push(self.files.accepted(late).close(), Operation::Unattended);
             }
         }
@@ -297,7 +323,10 @@ impl Net for UringNet {
     fn send(&mut self, conn: Conn, bytes: &[u8]) {
         if let Some(slot) = self.table.known_mut(conn) {
             slot.state.out.push(bytes);
-            self.mark_dirty(conn);
+            if !slot.state.dirty {
+                slot.state.dirty = true;
+                self.dirty.push(conn);
+            }
         }
     }
 
@@ -305,7 +334,10 @@ impl Net for UringNet {
     fn send_static(&mut self, conn: Conn, bytes: &'static [u8]) {
         if let Some(slot) = self.table.known_mut(conn) {
             slot.state.out.push_static(bytes);
-            self.mark_dirty(conn);
+            if !slot.state.dirty {
+                slot.state.dirty = true;
+                self.dirty.push(conn);
+            }
         }
     }
 

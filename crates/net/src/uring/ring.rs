@@ -16,6 +16,8 @@ const ENTER_GETEVENTS: u32 = 1;
 const ENTER_EXT_ARG: u32 = 8;
 const ENTER_REGISTERED_RING: u32 = 16;
 const REGISTER_RING_FDS: u32 = 20;
+/// `IOU_PBUF_RING_INC`
+const BUFFERS_IN_PIECES: u16 = 2;
 
 /// `struct io_uring_getevents_arg`.
 #[repr(C)]
@@ -69,11 +71,20 @@ impl Ring {
         }
     }
 
+    /// Whether one provided buffer can serve several receives, piece by piece. It came with 6.12; Linux 6.15 is the
+    /// first release with a mark of its own after it.
+    pub fn takes_pieces(&self) -> bool {
+        self.inner.params().is_feature_no_iowait()
+    }
+
+    /// `pieces`: see [`Ring::takes_pieces`].
+    ///
     /// # Safety
     /// `address` must point to `count` entries that live as long as the ring.
-    pub unsafe fn register_buffers(&self, address: u64, count: u16, group: u16) -> io::Result<()> {
+    pub unsafe fn register_buffers(&self, address: u64, count: u16, group: u16, pieces: bool) -> io::Result<()> {
+        let flags = if pieces { BUFFERS_IN_PIECES } else { 0 };
         // SAFETY: the caller's promise.
-        unsafe { self.inner.submitter().register_buf_ring_with_flags(address, count, group, 0) }
+        unsafe { self.inner.submitter().register_buf_ring_with_flags(address, count, group, flags) }
     }
 
     /// Makes a file table of `count` empty places.
@@ -138,26 +149,32 @@ impl Ring {
         }
     }
 
-    /// Moves all completions into `batch`.
+    /// Whether the kernel has put completions into the queue that were not taken.
     #[inline]
-    pub fn collect(&mut self, batch: &mut Vec<Completion>) {
-        for entry in self.inner.completion() {
-            let completion = Completion::of(&entry);
-            self.pending -= usize::from(!completion.more);
-            batch.push(completion);
-        }
+    pub fn has_completions(&mut self) -> bool {
+        !self.inner.completion().is_empty()
+    }
+
+    /// Takes the next completion.
+    #[inline]
+    pub fn next(&mut self) -> Option<Completion> {
+        let completion = Completion::of(&self.inner.completion().next()?);
+        self.pending -= usize::from(!completion.more);
+        Some(completion)
     }
 }
 
 /// The newest set-up that this kernel takes; each older one only costs speed.
 fn build() -> io::Result<IoUring> {
     let mut newest = IoUring::builder();
-    newest.setup_single_issuer().setup_defer_taskrun();
+    newest.setup_single_issuer().setup_defer_taskrun().setup_no_sqarray();
+    let mut newer = IoUring::builder();
+    newer.setup_single_issuer().setup_defer_taskrun();
     let mut older = IoUring::builder();
     older.setup_coop_taskrun();
     let oldest = IoUring::builder();
     let mut last = None;
-    for mut builder in [newest, older, oldest] {
+    for mut builder in [newest, newer, older, oldest] {
         builder.setup_submit_all().setup_cqsize(COMPLETIONS).setup_clamp().dontfork();
         match builder.build(SUBMISSIONS) {
             Ok(ring) => return Ok(ring),

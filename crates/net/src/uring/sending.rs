@@ -36,10 +36,19 @@ impl Gathered {
     }
 }
 
+/// What a completed send leaves behind.
+pub(super) struct Sent {
+    /// The handler still knows the connection.
+    pub known: bool,
+    /// Nothing is queued.
+    pub all: bool,
+}
+
 impl UringNet {
-    /// Begins a send on every connection that has something new to say.
+    /// Begins a send on every connection that has something new to say, in the order in which they had.
     pub(super) fn flush_dirty(&mut self) {
-        while let Some(conn) = self.dirty.pop() {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for conn in dirty.drain(..) {
             if let Some(slot) = self.table.get_mut(conn) {
                 slot.state.dirty = false;
                 if slot.phase != Phase::Connecting {
@@ -47,6 +56,8 @@ impl UringNet {
                 }
             }
         }
+        // Beginning a send makes nobody dirty; the list only keeps its memory.
+        self.dirty = dirty;
     }
 
     fn begin_send(&mut self, conn: Conn) {
@@ -56,7 +67,7 @@ impl UringNet {
             return;
         }
         if link.flight.is_empty() {
-            std::mem::swap(&mut link.flight, &mut link.out);
+            link.out.move_to(&mut link.flight);
         }
         if link.flight.is_empty() {
             return;
@@ -73,9 +84,9 @@ impl UringNet {
         self.push(entry, Operation::Send(conn));
     }
 
-    /// Books a completed send and begins the next. Whether the handler still knows the connection; `None` if it is gone.
+    /// Books a completed send and begins the next. `None` if the connection is gone.
     #[inline]
-    pub(super) fn send_completed(&mut self, conn: Conn, result: i32) -> Option<bool> {
+    pub(super) fn send_completed(&mut self, conn: Conn, result: i32) -> Option<Sent> {
         let slot = self.table.get_mut(conn)?;
         let known = slot.phase == Phase::Open;
         let link = &mut slot.state;
@@ -83,18 +94,14 @@ impl UringNet {
         if result < 0 || link.abandoned {
             link.flight.clear();
             link.out.clear();
-            return Some(known);
+            return Some(Sent { known, all: true });
         }
         self.stats.sent_bytes += result as u64;
         link.flight.advance(result as usize);
-        if !link.flight.is_empty() || !link.out.is_empty() {
+        let all = link.flight.is_empty() && link.out.is_empty();
+        if !all {
             self.begin_send(conn);
         }
-        Some(known)
-    }
-
-    #[inline]
-    pub(super) fn all_sent(&self, conn: Conn) -> bool {
-        self.table.get(conn).is_some_and(|slot| slot.state.out.is_empty() && slot.state.flight.is_empty())
+        Some(Sent { known, all })
     }
 }
