@@ -19,7 +19,7 @@ const RISE_OVER_NOISE: f64 = 4.0;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NoKnee {
     /// Too few points.
-    #[error("{0} rates are too few to have a knee")]
+    #[error("the curve has {0} of the 5 rates that it needs to have a knee")]
     Few(usize),
     /// The latency hardly rises.
     #[error("the latency hardly rises: by a factor of {0:.2} over the whole curve (1.5 are needed)")]

@@ -24,6 +24,8 @@ const START: f64 = 0.5;
 const GROWTH: f64 = 1.5;
 /// Highest rate, as a multiple of the estimate: an open loop can't go much faster than a closed one.
 const CEILING: f64 = 4.0;
+/// Lowest rate that is tried while the generator is the bottleneck, as a share of the estimate.
+const HOPELESS: f64 = 0.07;
 /// Lowest rate of the curve, as a share of the highest that holds.
 const CURVE_BEGINS: f64 = 0.1;
 
@@ -129,6 +131,10 @@ impl Search {
             // Near the estimate the limit is to be expected: smaller steps, so that less is wasted beyond it.
             (Some(low), None) => (low.rate * GROWTH).min(estimate * CEILING),
             (None, Some(high)) if high.rate <= self.config.lowest_per_s * 1.001 => return None,
+            // A generator that is late at a fraction of what it has reached is so at any rate.
+            (None, Some(high)) if high.standing() == Standing::GeneratorBound && high.rate <= estimate * HOPELESS => {
+                return None;
+            }
             (None, Some(high)) => (high.rate / 2.0).max(self.config.lowest_per_s),
             (Some(low), Some(high)) if high.rate <= low.rate * (1.0 + self.config.precision) => return None,
             (Some(low), Some(high)) => (low.rate * high.rate).sqrt(),

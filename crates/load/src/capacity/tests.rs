@@ -181,6 +181,7 @@ fn a_generator_at_its_limit_is_not_taken_for_the_servers() {
     let never = CapacityReport::new(&searched(config(10_000.0), generator(1.0)), about());
     assert_eq!((never.highest.holds_per_s, never.highest.limit), (None, "generator"));
     assert!(never.highest.reasons.iter().any(|reason| reason.contains("nothing is known of the server")));
+    assert!(never.curve[0].rate_per_s > 600.0, "no time is wasted on ever lower rates");
 }
 
 #[test]
