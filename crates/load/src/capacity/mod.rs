@@ -149,10 +149,14 @@ impl Search {
         if self.points.len() >= CURVE_POINTS {
             return None;
         }
-        let (low, _) = self.bracket();
-        let begin = low.map_or(self.config.lowest_per_s, |low| low.rate * CURVE_BEGINS).max(self.config.lowest_per_s);
+        let (low, high) = self.bracket();
+        if low.is_none() && high.is_some_and(|high| high.standing() == Standing::GeneratorBound) {
+            return None;
+        }
+        let first = self.points.first()?.rate;
+        let begin = low.map_or(first, |low| low.rate * CURVE_BEGINS).max(self.config.lowest_per_s);
         let end = low.or(self.points.last())?.rate;
-        if self.points.first().is_some_and(|first| first.rate > begin * 1.001) {
+        if first > begin * 1.001 {
             return Some(four_digits(begin));
         }
         let within: Vec<f64> = self.points.iter().map(|point| point.rate).filter(|rate| *rate <= end * 1.001).collect();
