@@ -3,13 +3,14 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
+use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
 use photofinish_net::Nanos;
 
 /// Longest latency that is told apart, in nanoseconds; longer ones are recorded as this.
 pub const LONGEST_NS: u64 = 120_000_000_000;
 
-fn empty() -> Histogram<u64> {
+/// Of the bounds that all latencies have.
+pub(crate) fn empty() -> Histogram<u64> {
     Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("constant bounds are valid")
 }
 
@@ -81,10 +82,15 @@ pub fn encode(histogram: &Histogram<u64>) -> String {
     STANDARD.encode(bytes)
 }
 
+/// What [`encode`] wrote; none if it is something else.
+#[must_use]
+pub fn decode(text: &str) -> Option<Histogram<u64>> {
+    let bytes = STANDARD.decode(text).ok()?;
+    Deserializer::new().deserialize(&mut bytes.as_slice()).ok()
+}
+
 #[cfg(test)]
 mod tests {
-    use hdrhistogram::serialization::Deserializer;
-
     use super::*;
 
     fn recorded(values: &[u64]) -> Latencies {
@@ -98,9 +104,8 @@ mod tests {
     #[test]
     fn an_encoded_histogram_decodes_to_the_same_counts() {
         let latencies = recorded(&[1, 1000, 1_000_000, 59_000_000_000]);
-        let bytes = STANDARD.decode(encode(&latencies.response)).unwrap();
-        let decoded: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
-        assert_eq!(decoded, latencies.response);
+        assert_eq!(decode(&encode(&latencies.response)), Some(latencies.response));
+        assert_eq!(decode("no histogram"), None);
     }
 
     #[test]

@@ -42,4 +42,10 @@ impl Distribution {
             histogram: latency::encode(histogram),
         }
     }
+
+    /// The whole histogram again; an empty one where there is none.
+    #[must_use]
+    pub fn decoded(&self) -> Histogram<u64> {
+        latency::decode(&self.histogram).unwrap_or_else(latency::empty)
+    }
 }

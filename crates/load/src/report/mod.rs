@@ -2,7 +2,10 @@
 
 mod distribution;
 pub mod figures;
+pub mod hlog;
+pub mod html;
 mod parts;
+pub mod prometheus;
 #[cfg(test)]
 pub(crate) mod sample;
 pub mod text;

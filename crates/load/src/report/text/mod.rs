@@ -9,7 +9,7 @@ use crate::report::figures::{
     asked_rate, bytes, counted, cut, greatest, grouped_f64, mean, seconds, sparkline, wrapped,
 };
 pub use crate::report::figures::{grouped, span};
-use crate::report::{Report, SlicePart};
+use crate::report::{Asked, Report, SlicePart};
 
 /// Columns of a line.
 const WIDTH: usize = 100;
@@ -43,6 +43,17 @@ impl Display for Text<'_> {
     }
 }
 
+/// How requests are paced, in words.
+pub(super) fn pace(asked: &Asked) -> String {
+    match (&asked.stages, asked.rate_per_s, asked.arrivals) {
+        (Some(stages), _, Some(arrivals)) => format!("open loop, stages {stages}, {arrivals} arrivals"),
+        (None, Some(rate), Some(arrivals)) => {
+            format!("open loop, {} requests/s, {arrivals} arrivals", asked_rate(rate))
+        }
+        _ => "closed loop".to_owned(),
+    }
+}
+
 impl Text<'_> {
     fn styled(&self, code: &str, text: &str) -> String {
         if self.color { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
@@ -56,7 +67,7 @@ impl Text<'_> {
         let asked = &self.report.asked;
         writeln!(out, "{} {}  ({})", asked.method, self.bold(&asked.url), asked.address)?;
         let mut words = vec![
-            self.pace(),
+            pace(asked),
             counted(u64::from(asked.connections), "connection"),
             counted(u64::from(asked.threads), "thread"),
             self.report.backend.to_owned(),
@@ -82,17 +93,6 @@ impl Text<'_> {
             writeln!(out, "{}", self.styled("33", &label))?;
         }
         Ok(())
-    }
-
-    fn pace(&self) -> String {
-        let asked = &self.report.asked;
-        match (&asked.stages, asked.rate_per_s, asked.arrivals) {
-            (Some(stages), _, Some(arrivals)) => format!("open loop, stages {stages}, {arrivals} arrivals"),
-            (None, Some(rate), Some(arrivals)) => {
-                format!("open loop, {} requests/s, {arrivals} arrivals", asked_rate(rate))
-            }
-            _ => "closed loop".to_owned(),
-        }
     }
 
     fn warmup(&self, out: &mut Formatter<'_>) -> fmt::Result {
