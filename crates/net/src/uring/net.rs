@@ -255,8 +255,18 @@ impl UringNet {
             }
             link.ending = true;
             // Not a shutdown: the kernel looks its descriptor up later, on another thread, when this one may have been
-            // closed and given to the next connection. A cancel is done while it is submitted.
-            return self.push(target.cancel(), Operation::Unattended);
+            // closed and given to the next connection. A cancel is done while it is submitted. By name, not by socket:
+            // for a socket the kernel looks through all operations of the ring, which makes 10,000 ends take seconds.
+            let pending = [
+                link.receiving.then_some(Operation::Receive(conn)),
+                link.sending.then_some(Operation::Send(conn)),
+                link.connecting.then_some(Operation::Connect(conn)),
+            ];
+            for operation in pending.into_iter().flatten() {
+                let cancel = opcode::AsyncCancel::new(operation.pack()).build();
+                self.push(cancel, Operation::Unattended);
+            }
+            return;
         }
         link.target = Target::NONE;
         link.out.clear();

@@ -66,15 +66,6 @@ impl Target {
         self.mark(opcode::Connect::new(self.number(), (&raw const address.storage).cast(), address.length).build())
     }
 
-    /// Ends all operations on the socket.
-    pub fn cancel(self) -> squeue::Entry {
-        let all = match self {
-            Self::Fd(raw) => types::CancelBuilder::fd(types::Fd(raw)),
-            Self::Fixed(index) => types::CancelBuilder::fd(types::Fixed(index)),
-        };
-        opcode::AsyncCancel2::new(all.all()).build()
-    }
-
     pub fn close(self) -> squeue::Entry {
         match self {
             Self::Fd(raw) => opcode::Close::new(types::Fd(raw)).build(),
