@@ -1,7 +1,8 @@
 //! `load`: drives one URL and reports what it saw (`docs/load-report.md`).
 
-#[expect(dead_code, reason = "progress is shown until the run gives snapshots")]
 mod face;
+#[expect(dead_code, reason = "the flags are not part of the command yet")]
+mod outputs;
 mod progress;
 #[cfg_attr(not(test), expect(dead_code, reason = "the flags are not part of the command yet"))]
 mod requests;

@@ -73,4 +73,4 @@ pub fn choose(quiet: bool, plain: bool, about: About) -> Box<dyn Face> {
 }
 
 #[cfg(test)]
-mod scene;
+pub(super) mod scene;
