@@ -7,6 +7,9 @@ use super::{EntryInfo, Outgoing, Rows};
 use crate::request::{self, Request, RequestError};
 use crate::schedule::SplitMix64;
 
+/// Sums and ratios of such weights are numbers that an `f64` can tell apart from 0 and infinity.
+const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-9..=1e9;
+
 /// What follows the head.
 #[derive(Clone, Copy, Debug)]
 pub enum Body<'a> {
@@ -78,7 +81,7 @@ pub enum Problem {
         mend: &'static str,
     },
     /// No such weight.
-    #[error("{0} is no weight: use a number above 0")]
+    #[error("{0} is no weight: use a number above 0, from 1e-9 to 1e9")]
     Weight(f64),
 }
 
@@ -122,7 +125,7 @@ impl Entry {
     pub fn new(wanted: &Wanted<'_>, rows: Option<&Arc<Rows>>) -> Result<Self, EntryError> {
         let within = |part| move |problem| EntryError { part, problem };
         request::check_method(wanted.method).map_err(|error| within(Part::Method)(error.into()))?;
-        if !(wanted.weight.is_finite() && wanted.weight > 0.0) {
+        if !WEIGHTS.contains(&wanted.weight) {
             return Err(within(Part::Weight)(Problem::Weight(wanted.weight)));
         }
         let table = rows.map(Arc::as_ref);

@@ -203,7 +203,9 @@ fn what_is_wrong_is_said_with_its_part_its_place_and_what_would_be_right() {
     }
     let error = Entry::new(&Wanted { path: "/{{csv.id}}", ..PLAIN }, None).unwrap_err().to_string();
     assert!(error.contains("name a CSV file"), "{error}");
-    assert_eq!(Entry::new(&Wanted { weight: 0.0, ..PLAIN }, None).unwrap_err().part, Part::Weight);
+    for weight in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e308, 1e-320] {
+        assert_eq!(Entry::new(&Wanted { weight, ..PLAIN }, None).unwrap_err().part, Part::Weight);
+    }
     assert_eq!(Entry::new(&Wanted { method: "CONNECT", ..PLAIN }, None).unwrap_err().part, Part::Method);
     assert_eq!(position("é\n{{now_ms x}}", 3), (2, 1));
     assert_eq!(position("éa{{", 3), (1, 3));
