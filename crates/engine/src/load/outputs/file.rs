@@ -45,13 +45,6 @@ pub enum OutputError {
     Printing(#[source] io::Error),
 }
 
-impl OutputError {
-    /// Whether the command line is at fault, and not the place where it was to be written.
-    pub const fn is_bad_input(&self) -> bool {
-        matches!(self, Self::NoFolder { .. } | Self::Twice { .. })
-    }
-}
-
 fn mend(error: &io::Error) -> &'static str {
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space, or name a file on another disk",
@@ -151,7 +144,6 @@ mod tests {
     fn a_missing_folder_is_found_before_anything_is_measured() {
         let folder = scratch("missing");
         let error = check("--html", &folder.join("a/b/run.html")).unwrap_err();
-        assert!(error.is_bad_input());
         assert!(error.to_string().contains("mkdir -p"), "{error}");
         assert!(check("--html", &folder).unwrap_err().to_string().contains("name a file, not a folder"));
         assert!(check("--html", Path::new("run.html")).is_ok());

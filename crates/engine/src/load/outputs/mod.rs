@@ -5,7 +5,8 @@ mod ndjson;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
 
 use photofinish_load::Report;
 use photofinish_load::live::Snapshot;
@@ -13,37 +14,37 @@ use photofinish_load::report::text::Text;
 use photofinish_load::report::{hlog, html, prometheus};
 
 use super::face::{self, About, Face};
-pub use file::OutputError;
+use crate::fault::Fault;
+use file::OutputError;
 
-/// The flags of outputs and progress.
+/// Flags that say what is shown and stored.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Outputs")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
-pub struct Outputs {
+pub struct OutputFlags {
     /// Print the report as JSON (photofinish.load/1)
     #[arg(long, conflicts_with = "ndjson")]
-    pub json: bool,
+    json: bool,
     /// Write the JSON report to a file too
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// Print a JSON line each second, and the report as the last one
     #[arg(long)]
-    pub ndjson: bool,
+    ndjson: bool,
     /// Write the report as one HTML page that needs no network
     #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
+    html: Option<PathBuf>,
     /// Write all histograms as an `HdrHistogram` interval log
     #[arg(long, value_name = "FILE")]
-    pub hlog: Option<PathBuf>,
+    hlog: Option<PathBuf>,
     /// Write the report for Prometheus' textfile collector
     #[arg(long, value_name = "FILE")]
-    pub prometheus: Option<PathBuf>,
+    prometheus: Option<PathBuf>,
     /// One line of progress instead of the live view
     #[arg(long, visible_alias = "no-tui")]
-    pub plain: bool,
+    plain: bool,
     /// No progress on standard error
     #[arg(short, long)]
-    pub quiet: bool,
+    quiet: bool,
 }
 
 /// Several faces as one.
@@ -63,7 +64,7 @@ impl Face for Faces {
     }
 }
 
-impl Outputs {
+impl OutputFlags {
     /// What the flags name, with the flag.
     fn files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let all =
@@ -72,7 +73,11 @@ impl Outputs {
     }
 
     /// Finds, before anything is measured, what could not be written afterwards.
-    pub fn check(&self) -> Result<(), OutputError> {
+    pub fn check(&self) -> Result<(), String> {
+        self.findings().map_err(|error| error.to_string())
+    }
+
+    fn findings(&self) -> Result<(), OutputError> {
         let mut seen: Vec<(&'static str, &Path)> = Vec::new();
         for (flag, path) in self.files() {
             if let Some((other, _)) = seen.iter().find(|(_, known)| *known == path) {
@@ -90,31 +95,37 @@ impl Outputs {
         if self.ndjson { Box::new(Faces(vec![shown, Box::new(ndjson::Ndjson::new(io::stdout()))])) } else { shown }
     }
 
-    /// Prints the report, then writes every file. `begun` is when sending began.
+    /// Prints the report, then writes every file; one that fails says so on standard error, and the others are written.
     ///
-    /// Gives what could not be written; everything else was.
-    pub fn publish(&self, report: &Report, begun: SystemTime) -> Vec<OutputError> {
-        let json = serde_json::to_string_pretty(report).map(|json| json + "\n").map_err(io::Error::other);
-        let printed = match (&json, self.ndjson) {
-            (_, true) => ndjson::report(&mut io::stdout().lock(), report),
-            (Ok(json), false) if self.json => print(json),
-            (Err(error), false) if self.json => Err(io::Error::other(error.to_string())),
-            _ => print(&Text { report, color: colored() }.to_string()),
+    /// Not 0 only if something could not be written.
+    pub fn publish(&self, report: &Report) -> Result<ExitCode, String> {
+        let json = serde_json::to_string_pretty(report).map_err(|error| format!("no report: {error}"))? + "\n";
+        let printed = if self.ndjson {
+            ndjson::report(&mut io::stdout().lock(), report)
+        } else if self.json {
+            print(&json)
+        } else {
+            print(&Text { report, color: colored() }.to_string())
         };
         let mut errors: Vec<OutputError> = printed.err().map(OutputError::Printing).into_iter().collect();
+        let ended = SystemTime::now();
         for (flag, path) in self.files() {
             let content = match flag {
-                "--out" => {
-                    json.as_ref().map(|json| json.clone().into_bytes()).map_err(|e| io::Error::other(e.to_string()))
-                }
+                "--out" => Ok(json.clone().into_bytes()),
                 "--html" => Ok(html::render(report).into_bytes()),
-                "--hlog" => hlog::render(report, begun),
-                _ => Ok(prometheus::render(report, SystemTime::now()).into_bytes()),
+                "--hlog" => hlog::render(report, begun(report, ended)),
+                _ => Ok(prometheus::render(report, ended).into_bytes()),
             };
             errors.extend(file::write(flag, path, content).err());
         }
-        errors
+        Ok(errors.iter().fold(ExitCode::SUCCESS, |_, error| Fault::Environment.report(&format!("load: {error}"))))
     }
+}
+
+/// When sending began; a report is made as soon as the load is over.
+fn begun(report: &Report, ended: SystemTime) -> SystemTime {
+    let since = Duration::from_nanos(report.warmup.cut_ns + report.measured_ns + report.drain_ns);
+    ended.checked_sub(since).unwrap_or(ended)
 }
 
 fn colored() -> bool {
