@@ -91,9 +91,12 @@ impl<T: Default> Table<T> {
         self.get_mut(conn).filter(|slot| slot.phase != Phase::Lingering)
     }
 
-    /// Every tenant.
-    pub fn tenants(&self) -> impl Iterator<Item = &Slot<T>> {
-        self.slots.iter().filter(|slot| slot.phase != Phase::Free)
+    /// Every tenant, with its name.
+    pub fn tenants(&self) -> impl Iterator<Item = (Conn, &Slot<T>)> {
+        self.slots.iter().zip(0..).filter(|(slot, _)| slot.phase != Phase::Free).map(|(tenant, slot)| {
+            let generation = tenant.generation;
+            (Conn { slot, generation }, tenant)
+        })
     }
 }
 

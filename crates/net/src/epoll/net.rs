@@ -279,7 +279,7 @@ impl EpollNet {
 
 impl Drop for EpollNet {
     fn drop(&mut self) {
-        for slot in self.table.tenants() {
+        for (_, slot) in self.table.tenants() {
             socket::close(slot.state.fd);
         }
     }

@@ -6,6 +6,7 @@
 
 mod accepting;
 mod buffers;
+mod leaving;
 mod net;
 mod operation;
 mod ring;

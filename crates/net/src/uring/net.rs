@@ -20,9 +20,6 @@ use crate::{Conn, Nanos, Net, NetError, Options, Stats};
 
 /// Receives that begin anew in one turn for want of buffers, whatever the last turn served.
 const LEAST_FED: usize = 16;
-/// What is in flight beyond this when the handler leaves may depend on the peer's reading.
-const QUICKLY_SENT: usize = 64 * 1024;
-
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about up to three operations at once")]
 pub(super) struct Link {
     pub target: Target,
@@ -38,8 +35,8 @@ pub(super) struct Link {
     pub connecting: bool,
     /// What is queued is no longer wanted.
     pub abandoned: bool,
-    /// The kernel has been asked to end the pending operations.
-    ending: bool,
+    /// The kernel has been asked to end the pending operations, or is about to be.
+    pub ending: bool,
 }
 
 impl Default for Link {
@@ -62,7 +59,7 @@ impl Default for Link {
 
 pub(super) struct UringNet {
     // Before the memory that the kernel may point to: dropped first.
-    ring: Ring,
+    pub ring: Ring,
     pub buffers: Buffers,
     pub files: Files,
     pub table: Table<Link>,
@@ -78,6 +75,8 @@ pub(super) struct UringNet {
     /// Some listener is not armed and wants to be.
     pub listeners_rest: bool,
     pub rest_until: Option<Nanos>,
+    /// Connections that were left while operations are pending.
+    pub ending: Vec<Conn>,
     /// Connections whose receive found no buffer, longest first.
     pub starved: VecDeque<Conn>,
     /// Receives that brought bytes in this turn.
@@ -113,6 +112,7 @@ impl UringNet {
             listeners_rest: !listeners.is_empty(),
             listeners,
             rest_until: None,
+            ending: Vec::new(),
             starved: VecDeque::new(),
             served: 0,
             waiting: VecDeque::new(),
@@ -132,6 +132,7 @@ impl UringNet {
     /// Submits and sleeps; then the next batch is there to be taken.
     pub fn wait(&mut self, options: &Options) -> Result<(), NetError> {
         self.arm_listeners();
+        self.end_operations();
         self.feed_starved();
         self.flush_dirty();
         self.buffers.publish();
@@ -214,89 +215,6 @@ impl UringNet {
         {
             slot.state.dirty = true;
             self.dirty.push(conn);
-        }
-    }
-
-    /// The handler is done with `conn`: what is queued still leaves (`flush`) or is dropped.
-    pub fn leave(&mut self, conn: Conn, flush: bool) {
-        let Some(slot) = self.table.get_mut(conn) else { return };
-        slot.phase = Phase::Lingering;
-        let lengthy = flush && slot.state.flight.len() + slot.state.out.len() > QUICKLY_SENT;
-        let patience = if lengthy { slot.state.target.limit_patience() } else { None };
-        self.stats.syscalls += u64::from(lengthy && patience.is_none());
-        if !flush {
-            slot.state.abandoned = true;
-            slot.state.out.clear();
-            if !slot.state.sending {
-                slot.state.flight.clear();
-            }
-        }
-        if let Some(entry) = patience {
-            self.push(entry, Operation::Unattended);
-        }
-        self.settle(conn);
-    }
-
-    /// Brings a lingering connection one step nearer to its end: output first, then pending operations, then the socket.
-    pub fn settle(&mut self, conn: Conn) {
-        let Some(slot) = self.table.get_mut(conn) else { return };
-        let link = &mut slot.state;
-        if slot.phase != Phase::Lingering {
-            return;
-        }
-        let drained = link.out.is_empty() && link.flight.is_empty();
-        if !(link.abandoned || drained) {
-            return self.mark_dirty(conn);
-        }
-        let target = link.target;
-        if link.sending || link.receiving || link.connecting {
-            if link.ending {
-                return;
-            }
-            link.ending = true;
-            // Not a shutdown: the kernel looks its descriptor up later, on another thread, when this one may have been
-            // closed and given to the next connection. A cancel is done while it is submitted. By name, not by socket:
-            // for a socket the kernel looks through all operations of the ring, which makes 10,000 ends take seconds.
-            let pending = [
-                link.receiving.then_some(Operation::Receive(conn)),
-                link.sending.then_some(Operation::Send(conn)),
-                link.connecting.then_some(Operation::Connect(conn)),
-            ];
-            for operation in pending.into_iter().flatten() {
-                let cancel = opcode::AsyncCancel::new(operation.pack()).build();
-                self.push(cancel, Operation::Unattended);
-            }
-            return;
-        }
-        link.target = Target::NONE;
-        link.out.clear();
-        link.flight.clear();
-        self.table.remove(conn);
-        self.rest_until = None;
-        let closing = self.files.closing(target);
-        self.push(target.close(), closing);
-    }
-
-    /// Ends every operation, so that the kernel holds no pointer into memory that is about to be freed, and closes every
-    /// socket: those in the file table would otherwise be closed at some time after the ring.
-    pub fn wind_down(&mut self) {
-        let all = opcode::AsyncCancel2::new(types::CancelBuilder::any()).build();
-        self.push(all, Operation::Unattended);
-        let tenants = self.table.tenants().map(|slot| slot.state.target);
-        let open: Vec<Target> = tenants.chain(self.waiting.drain(..)).collect();
-        for target in open {
-            self.push(target.close(), Operation::Unattended);
-        }
-        for _ in 0..1000 {
-            if self.ring.pending == 0 {
-                break;
-            }
-            // Without success once, perhaps with success the next time; the number of tries is bounded.
-            let _ = self.ring.enter(1, Some(Nanos::from_millis(1)));
-            while let Some(completion) = self.ring.next() {
-                let Some(late) = completion.accepted() else { continue };
-                self.ring.push(self.files.accepted(late).close(), Operation::Unattended);
-            }
         }
     }
 }
