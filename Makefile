@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: race test build check format bench-verdicts bench-limit bench-engine clean
+.PHONY: race test build check format bench-verdicts bench-limit bench-engine bench-truth bench-tools clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -56,8 +56,15 @@ bench-verdicts: build ## 100 A/A races, a handicap of 2 %, spread by window leng
 bench-limit: build ## What origin costs beside the least server and nginx: benches/limit/README.md
 	$(PY) benches/limit/run.py
 
-bench-engine: build ## The load generator against wrk: benches/engine/README.md
-	$(PY) benches/engine/run.py
+bench-tools: build ## Get the load generators to compare with, as pinned, into target/bench-tools
+	$(PY) -m benches.peers.install
+
+bench-engine: bench-tools ## The load generator against bare loops and its peers: benches/README.md
+	cargo build --release --locked --quiet --package photofinish-bare
+	$(PY) -m benches.engine.run
+
+bench-truth: bench-tools ## True against measured percentiles and rates; the peers' known bugs: benches/truth/README.md
+	$(PY) -m benches.truth.run
 
 clean: ## Remove what was built; runs stay
 	rm -rf target $(VENV) .photofinish
