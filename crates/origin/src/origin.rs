@@ -9,8 +9,9 @@ use crate::response::{Fate, HELLO, HELLO_BODY, Head};
 use crate::route::Route;
 
 const DOWNLOAD_FIELDS: &str = "Cache-Control: no-cache\r\nAccess-Control-Allow-Origin: *\r\n";
-/// Output beyond which a connection's further requests wait until it has left.
-const MOST_QUEUED: usize = 4 << 20;
+/// Output beyond which a connection's further requests wait until it has left: what a reader that never reads may make
+/// the server keep, beside the requests themselves.
+const MOST_QUEUED: usize = 256 * 1024;
 /// Requests that may wait so; a client that sends more without reading is cut off.
 const MOST_HELD: usize = 1 << 20;
 

@@ -1,33 +1,14 @@
 //! Both servers over loopback, on each back end that this kernel has.
 
+mod support;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
-use std::sync::mpsc::channel;
 
 use photofinish_http::payload;
-use photofinish_net::{Backend, StopSignal};
+use photofinish_net::StopSignal;
 use photofinish_origin::{ServeError, Settings, Which, serve};
-
-/// Runs a server while `test` talks to it, once per back end.
-fn with_server(which: Which, workers: usize, test: impl Fn(SocketAddr)) {
-    let uring = photofinish_net::probe().io_uring.reason;
-    if let Some(reason) = &uring {
-        println!("skipped on io_uring: {reason}");
-    }
-    for backend in [Some(Backend::Epoll), uring.is_none().then_some(Backend::IoUring)].into_iter().flatten() {
-        let stop = StopSignal::new().expect("an eventfd");
-        let flag = Arc::clone(&stop);
-        let (tell, told) = channel();
-        let settings = Settings { backend, workers, ..Settings::default() };
-        let server = std::thread::spawn(move || {
-            serve(which, &settings, &flag, |address| tell.send(address).expect("the test waits"))
-        });
-        test(told.recv().expect("it listens"));
-        stop.raise();
-        server.join().expect("ends well").expect("serves well");
-    }
-}
+use support::with_server;
 
 /// Sends `request` and reads until the server closes.
 fn talk(address: SocketAddr, request: &str) -> Vec<u8> {

@@ -1,0 +1,28 @@
+//! Starting servers for tests.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
+use photofinish_net::{Backend, StopSignal};
+use photofinish_origin::{Settings, Which, serve};
+
+/// Runs a server while `test` talks to it, once per back end.
+pub fn with_server(which: Which, workers: usize, test: impl Fn(SocketAddr)) {
+    let uring = photofinish_net::probe().io_uring.reason;
+    if let Some(reason) = &uring {
+        println!("skipped on io_uring: {reason}");
+    }
+    for backend in [Some(Backend::Epoll), uring.is_none().then_some(Backend::IoUring)].into_iter().flatten() {
+        let stop = StopSignal::new().expect("an eventfd");
+        let flag = Arc::clone(&stop);
+        let (tell, told) = channel();
+        let settings = Settings { backend, workers, ..Settings::default() };
+        let server = std::thread::spawn(move || {
+            serve(which, &settings, &flag, |address| tell.send(address).expect("the test waits"))
+        });
+        test(told.recv().expect("it listens"));
+        stop.raise();
+        server.join().expect("ends well").expect("serves well");
+    }
+}
