@@ -1,233 +1,234 @@
-//! `load`: drives one URL and reports what it saw (`docs/load-report.md`).
+//! `load`: drives URLs and reports what it saw (`docs/load-report.md`).
 
+mod checks;
 mod face;
-#[expect(dead_code, reason = "the flags are not part of the command yet")]
+mod floor;
 mod outputs;
-mod progress;
-#[cfg_attr(not(test), expect(dead_code, reason = "the flags are not part of the command yet"))]
+mod pace;
 mod requests;
 mod run;
-#[cfg_attr(not(test), expect(dead_code, reason = "read by the flags --pid and --cgroup"))]
+mod search;
 mod server;
+mod span;
 mod url;
+mod watch;
 
-use std::path::PathBuf;
+use std::net::SocketAddr;
 use std::process::ExitCode;
-use std::str::FromStr;
 
-use photofinish_load::{Expect, Request, Spread, StatusRule};
+use hdrhistogram::Histogram;
+use photofinish_load::report::Floor;
+use photofinish_load::threshold::Observations;
+use photofinish_load::{Latencies, Report};
 use photofinish_net::{Backend, Nanos};
 
 use crate::cpus::CpuList;
 use crate::fault::Fault;
-use url::Url;
+use crate::signals;
+use checks::CheckFlags;
+use face::About;
+use outputs::OutputFlags;
+use pace::{PaceFlags, Pacing};
+use requests::{Group, RequestFlags};
+use run::{Job, Measured};
+use search::SearchFlags;
+use server::{Server, ServerSpec};
 
-/// Drives one URL, checks every response, and says what bound the result
+/// Length of the self-check that comes with the first load.
+const SHORT_CHECK: Nanos = Nanos(2_000_000_000);
+/// Length of a self-check that was asked for.
+const LONG_CHECK: Nanos = Nanos(10_000_000_000);
+
+/// Drives one URL or many, checks every response, and says what bound the result
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  photofinish load http://127.0.0.1:8080/                  as fast as 50 connections go
-  photofinish load http://127.0.0.1:8080/ --rate 2000      latency at 2,000 requests a second
-  photofinish load http://127.0.0.1:8080/ -d 30s --json --out run.json
+  photofinish load http://127.0.0.1:8080/                    as fast as 50 connections go
+  photofinish load http://127.0.0.1:8080/ -R 2000            latency at 2,000 requests a second
+  photofinish load http://127.0.0.1:8080/ --stages 10s@100,1m@100..5000
+  photofinish load http://127.0.0.1:8080/ --find-capacity --slo 'p99<5ms'
+  photofinish load http://127.0.0.1:8080/ -R 500 --fail-if 'p99>10ms' --fail-if 'errors>0.1%'
+  photofinish load http://127.0.0.1:8080/ --pid $(pgrep -o nginx) --html report.html
 
-Exit codes: 0 done; 1 no response was accepted, or one differs from --expect-…; 2 bad input; 3 not possible here.")]
+Exit codes: 0 done; 1 no response was accepted, one differs from --expect-…, a --fail-if holds, or no rate keeps the --slo;
+2 bad input; 3 not possible here.")]
 pub struct Args {
-    #[arg(help = "What to request: http://host[:port]/path")]
-    url: String,
-    /// Connections at once, over all threads
-    #[arg(short, long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200_000))]
-    connections: u32,
-    /// How long to send: 10, 10s, 500ms, 1m
-    #[arg(short, long, value_name = "TIME", default_value = "10s")]
-    duration: Span,
-    /// Requests a second, on a schedule that does not wait for the server (open loop); without it, each connection
-    /// sends as soon as it is answered (closed loop)
-    #[arg(long, value_name = "R")]
-    rate: Option<f64>,
-    /// How the requests of --rate are spread: constant or poisson
-    #[arg(long, value_name = "KIND", default_value = "constant", requires = "rate")]
-    arrivals: Arrivals,
-    /// Seed of --arrivals poisson
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    #[command(flatten, next_help_heading = "What to request")]
+    requests: RequestFlags,
+    #[command(flatten, next_help_heading = "How fast, and for how long")]
+    pace: PaceFlags,
+    #[command(flatten, next_help_heading = "What must be true")]
+    checks: CheckFlags,
+    #[command(flatten, next_help_heading = "Finding the capacity")]
+    search: SearchFlags,
+    #[command(flatten, next_help_heading = "The server's cost")]
+    watched: WatchedFlags,
+    #[command(flatten, next_help_heading = "The engine")]
+    engine: EngineFlags,
+    #[command(flatten, next_help_heading = "What is shown")]
+    outputs: OutputFlags,
+}
+
+/// Flags of the watched server.
+#[derive(clap::Args, Clone, Debug)]
+struct WatchedFlags {
+    /// Report the CPU time, memory and context switches of this process and its descendants
+    #[arg(long, value_name = "PID", conflicts_with = "cgroup")]
+    pid: Option<i32>,
+    /// The same of all processes of a cgroup, by path or name
+    #[arg(long, value_name = "PATH")]
+    cgroup: Option<String>,
+}
+
+/// Flags of the engine itself.
+#[derive(clap::Args, Clone, Debug)]
+struct EngineFlags {
     /// Threads, each with a loop and a share of connections and rate
     #[arg(short, long, value_name = "T", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: u32,
     /// Kernel interface: auto, io-uring or epoll
     #[arg(long, default_value = "auto")]
     backend: Backend,
-    /// Method of the requests
-    #[arg(long, default_value = "GET")]
-    method: String,
-    /// A header field of the requests, `name: value`; may be repeated
-    #[arg(short = 'H', long = "header", value_name = "FIELD")]
-    headers: Vec<HeaderField>,
-    /// How long a response, or a connection, may take
-    #[arg(long, value_name = "TIME", default_value = "10s")]
-    timeout: Span,
-    /// The status that counts; without it, any of 200 to 299
-    #[arg(long, value_name = "CODE", value_parser = clap::value_parser!(u16).range(100..=999))]
-    expect_status: Option<u16>,
-    /// The body's length that counts, in bytes
-    #[arg(long, value_name = "N")]
-    expect_bytes: Option<u64>,
-    /// The body's xxh3-64 that counts, 16 hexadecimal digits
-    #[arg(long, value_name = "HASH")]
-    expect_xxh3: Option<Hash>,
-    /// Which bodies count beyond --expect-…: `same` as the first accepted one, or `any`
-    #[arg(long, value_name = "WHICH", default_value = "same")]
-    body: BodyRule,
     /// CPUs to pin the threads to, in turn: `0`, `0,2`, `4-7`
     #[arg(long, value_name = "LIST")]
     cpus: Option<CpuList>,
-    /// Print the report as JSON (photofinish.load/1)
+    /// Do not make up for a self-check that this machine has not had yet (takes 2 s, once)
     #[arg(long)]
-    json: bool,
-    /// Write the JSON report to a file too
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// No progress on standard error
-    #[arg(short, long)]
-    quiet: bool,
+    no_self_check: bool,
 }
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Arrivals {
-    Constant,
-    Poisson,
-}
+impl WatchedFlags {
+    fn spec(&self) -> Option<ServerSpec> {
+        self.pid.map(ServerSpec::Pid).or_else(|| self.cgroup.clone().map(ServerSpec::Cgroup))
+    }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum BodyRule {
-    Same,
-    Any,
-}
-
-/// A span of time as flags give it: seconds, or a number with `ms`, `s` or `m`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span(pub Nanos);
-
-impl FromStr for Span {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let units = [("ms", 1e6), ("s", 1e9), ("m", 60e9)];
-        let (number, scale) =
-            units.iter().find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, *scale))).unwrap_or((text, 1e9));
-        match number.trim().parse::<f64>() {
-            Ok(value) if value > 0.0 && value * scale >= 1e6 && value * scale <= 86_400e9 => {
-                Ok(Self(Nanos((value * scale) as u64)))
-            }
-            _ => Err(format!("`{text}` is no span of time from 1ms to 24 hours: write 10, 10s, 500ms or 1m")),
-        }
+    /// The server, found anew: one watch is one load.
+    fn watch(&self) -> Result<Option<Server>, String> {
+        self.spec().map(|spec| Server::watch(&spec)).transpose()
     }
 }
 
-#[derive(Clone, Debug)]
-struct HeaderField(String, String);
-
-impl FromStr for HeaderField {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (name, value) =
-            text.split_once(':').ok_or_else(|| format!("`{text}` is no header field: write `name: value`"))?;
-        Ok(Self(name.to_owned(), value.trim().to_owned()))
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Hash(u64);
-
-impl FromStr for Hash {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match u64::from_str_radix(text, 16) {
-            Ok(hash) if text.len() == 16 => Ok(Self(hash)),
-            _ => {
-                Err(format!("`{text}` is no xxh3-64: write 16 hexadecimal digits, as a report's body_xxh3 shows them"))
-            }
-        }
-    }
+/// A load that can begin.
+struct Ready {
+    groups: Vec<Group>,
+    addresses: Vec<SocketAddr>,
+    pacing: Pacing,
 }
 
 impl Args {
-    fn spread(&self) -> Spread {
-        match self.arrivals {
-            Arrivals::Constant => Spread::Constant,
-            Arrivals::Poisson => Spread::Poisson,
+    /// Checks everything that can be checked without the server.
+    fn prepare(&self) -> Result<(Vec<Group>, Pacing), String> {
+        let pacing = self.pace.resolve()?;
+        self.checks.check(pacing.duration)?;
+        self.outputs.check()?;
+        Ok((requests::groups(&self.requests)?, pacing))
+    }
+
+    fn job<'a>(&'a self, ready: &'a Ready, pacing: &'a Pacing) -> Job<'a> {
+        Job {
+            groups: &ready.groups,
+            addresses: &ready.addresses,
+            pacing,
+            checks: &self.checks,
+            threads: self.engine.threads,
+            cpus: self.engine.cpus.as_ref(),
+            backend: self.engine.backend,
         }
     }
 
-    fn expect(&self) -> Expect {
-        Expect {
-            status: self.expect_status.map_or(StatusRule::Success, StatusRule::Exactly),
-            body_bytes: self.expect_bytes,
-            body_xxh3: self.expect_xxh3.map(|hash| hash.0),
-            same_body: self.body == BodyRule::Same,
+    fn about(&self, ready: &Ready) -> About {
+        let url = &ready.groups[0].url;
+        let count: usize = ready.groups.iter().map(|group| group.mix.entries().len()).sum();
+        let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
+        let pace = match (&ready.pacing.course, &self.pace.stages) {
+            (None, _) => "closed loop".to_owned(),
+            (Some(_), Some(stages)) => format!("open loop, {stages}"),
+            (Some(_), None) => format!("open loop, {} requests/s", self.pace.rate.unwrap_or_default()),
+        };
+        About {
+            target: format!("http://{}{}{more}", url.authority, url.path),
+            pace,
+            connections: self.pace.connections,
+            backend: self.engine.backend.name().to_owned(),
         }
     }
 
-    fn expects_something(&self) -> bool {
-        self.expect_status.is_some() || self.expect_bytes.is_some() || self.expect_xxh3.is_some()
+    /// Runs one load and prints its report.
+    fn once(&self, ready: &Ready) -> Result<ExitCode, String> {
+        let mut face = self.outputs.face(self.about(ready));
+        let measured = run::measure(&self.job(ready, &ready.pacing), face.as_mut(), self.watched.watch()?)?;
+        let Measured { mut report, latencies } = measured;
+        let first_byte = latencies.first_byte();
+        report.thresholds = self.checks.thresholds(&observations(&report, &latencies, &first_byte));
+        report.floor = self.floor();
+        let printed = self.outputs.publish(&report)?;
+        let deviation = report.requests.failed_total > 0 && self.checks.expects_something();
+        let crossed = report.thresholds.iter().any(|threshold| threshold.crossed);
+        let failed = report.requests.accepted == 0 || deviation || crossed;
+        Ok(if failed && printed == ExitCode::SUCCESS { ExitCode::from(1) } else { printed })
     }
 
-    fn request(&self, url: &Url) -> Result<Request, String> {
-        let fields: Vec<_> = self.headers.iter().map(|field| (field.0.clone(), field.1.clone())).collect();
-        if self.method == "CONNECT" {
-            return Err("CONNECT opens tunnels and can't be a load: use GET or HEAD".to_owned());
+    /// The stored floor; measured where there is none, unless that is not wanted.
+    fn floor(&self) -> Option<Floor> {
+        let known = floor::stored();
+        if known.is_some() || self.engine.no_self_check || signals::asked_to_end() {
+            return known;
         }
-        Request::build(&self.method, &url.authority, &url.path, &fields).map_err(|error| error.to_string())
+        if !self.outputs.quiet {
+            eprintln!("photofinish: load: a self-check of this machine, once (2 s; --no-self-check leaves it out)");
+        }
+        let measured = floor::measure(self.engine.backend, SHORT_CHECK).ok()?;
+        // Where it can't be kept, the next load measures it again.
+        let _ = floor::store(&measured);
+        Some(measured)
     }
 
-    fn check(&self) -> Result<(), String> {
-        if let Some(rate) = self.rate
-            && !(rate.is_finite() && rate > 0.0 && rate <= 1e9)
-        {
-            return Err(format!("--rate {rate} is no rate: use a number of requests a second above 0"));
+    /// `--self-check`: measures at length, prints and keeps what it found.
+    fn self_check(&self) -> Result<ExitCode, String> {
+        if !self.outputs.quiet {
+            eprintln!("photofinish: load: measuring this machine for 10 s; leave it alone meanwhile");
         }
-        if self.threads > self.connections {
-            return Err(format!(
-                "{} threads can't share {} connections: use -t {} or -c {}",
-                self.threads, self.connections, self.connections, self.threads
-            ));
-        }
-        Ok(())
+        let measured = floor::measure(self.engine.backend, LONG_CHECK)?;
+        let path = floor::store(&measured)?;
+        let json = serde_json::to_string_pretty(&measured).map_err(|error| error.to_string())? + "\n";
+        let text = format!("{}kept in {}: every later report carries it\n", floor::text(&measured), path.display());
+        Ok(self.outputs.say(&json, &text))
+    }
+}
+
+/// What thresholds are held against.
+fn observations<'a>(report: &Report, latencies: &'a Latencies, first_byte: &'a Histogram<u64>) -> Observations<'a> {
+    let requests = &report.requests;
+    Observations {
+        response: &latencies.response,
+        service: latencies.service(),
+        lag: report.latency.lag.as_ref().map(|_| &latencies.lag),
+        connect: &latencies.connect,
+        first_byte,
+        accepted: requests.accepted,
+        failed: requests.failed_total,
+        sent: requests.sent,
+        unsent: requests.unsent,
+        accepted_per_s: report.throughput.accepted_per_s,
+        bound: report.verdict.bound,
     }
 }
 
 /// Runs the load and prints its report.
 #[expect(clippy::needless_pass_by_value, reason = "the shape that every subcommand has")]
 pub fn run(args: Args) -> ExitCode {
-    let prepared = Url::parse(&args.url).and_then(|url| {
-        args.check()?;
-        let request = args.request(&url)?;
-        Ok((url, request))
-    });
-    let (url, request) = match prepared {
+    if args.requests.self_check {
+        return args.self_check().unwrap_or_else(|message| Fault::Environment.report(&format!("load: {message}")));
+    }
+    let (groups, pacing) = match args.prepare() {
         Ok(prepared) => prepared,
         Err(message) => return Fault::BadInput.report(&format!("load: {message}")),
     };
-    match url.reach(args.timeout.0).and_then(|address| run::measure(&args, &url, address, request)) {
-        Ok(report) => run::publish(&args, &report),
-        Err(message) => Fault::Environment.report(&format!("load: {message}")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spans_are_read_with_and_without_units() {
-        for (text, nanos) in
-            [("5", 5_000_000_000), ("1.5s", 1_500_000_000), ("250ms", 250_000_000), ("1m", 60_000_000_000)]
-        {
-            assert_eq!(text.parse(), Ok(Span(Nanos(nanos))), "{text}");
-        }
-        for text in ["", "0", "-1", "1h", "NaN", "inf", "s"] {
-            assert!(text.parse::<Span>().is_err(), "{text}");
-        }
-    }
+    let reached: Result<Vec<SocketAddr>, String> =
+        groups.iter().map(|group| group.url.reach(pacing.flags.timeout.0)).collect();
+    let done = reached.and_then(|addresses| {
+        let ready = Ready { groups, addresses, pacing };
+        if args.search.find_capacity { search::run(&args, &ready) } else { args.once(&ready) }
+    });
+    done.unwrap_or_else(|message| Fault::Environment.report(&format!("load: {message}")))
 }

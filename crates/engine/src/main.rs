@@ -28,7 +28,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    Load(load::Args),
+    Load(Box<load::Args>),
     /// Visit many resident targets in short windows, as a document on standard input says
     Visit(visit::Args),
     /// Serve every route that the suites need
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         return laboratory::hand_over(std::env::args_os().skip(1));
     }
     match Cli::parse().command {
-        Command::Load(args) => load::run(args),
+        Command::Load(args) => load::run(*args),
         Command::Visit(args) => visit::run(args),
         Command::Origin(args) => origin::run(args),
         Command::Limit(args) => limit::run(args),

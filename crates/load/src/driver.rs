@@ -1,18 +1,27 @@
 //! One target, driven over its connections by one thread: sends by a pace, checks what comes back, counts everything once.
 
+mod counts;
+mod events;
 mod link;
 mod outcome;
 #[cfg(test)]
 mod tests;
 
+mod target;
+
 use std::collections::VecDeque;
-use std::net::SocketAddr;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 
-use link::{Link, State};
-use photofinish_http::response::{AtClose, Event, HeadCache, Malformed};
-use photofinish_net::{Closed, Conn, Nanos, Net};
+pub use counts::{EntryTally, Spreading};
+use link::{Flight, Link, State};
+use photofinish_http::response::HeadCache;
+use photofinish_net::{Conn, Nanos, Net};
 
-use crate::{Checker, Exhibits, Latencies, Reason, Request, Schedule, Tally};
+pub use target::Target;
+
+use crate::mix::{Mix, Outgoing};
+use crate::{Checker, Exhibits, Latencies, Reason, Schedule, Tally, latency};
 
 /// What decides when the next request leaves.
 #[derive(Clone, Debug)]
@@ -59,42 +68,65 @@ impl Routes {
 pub struct Driver {
     id: u32,
     address: SocketAddr,
-    request: Request,
+    sources: Vec<IpAddr>,
+    next_source: usize,
+    mix: Mix,
+    checkers: Vec<Checker>,
+    /// Empty unless they are asked for.
+    entries: Vec<EntryTally>,
     links: Vec<Link>,
-    idle: VecDeque<u32>,
+    /// Established connections that may take another request, each at most once.
+    free: VecDeque<u32>,
+    established: u32,
     busy: u32,
     connecting: u32,
+    depth: u32,
+    requests_per_connection: u32,
+    /// Requests that may still be sent.
+    budget: u64,
     pace: Pace,
     cache: HeadCache,
-    checker: Checker,
+    /// Σ (sending − begin of the turn in which it happened), in ns, since it was last taken: what a count of requests in
+    /// flight that is kept from turn to turn has too much.
+    head_start_ns: u64,
     /// Whether latencies are recorded at present.
     pub recording: bool,
     /// Counts since they were last taken.
     pub tally: Tally,
     /// Latencies of accepted requests that completed while `recording`.
-    pub latencies: Latencies,
+    pub latencies: Box<Latencies>,
     /// What there is to show.
     pub exhibits: Exhibits,
 }
 
 impl Driver {
-    /// A driver with `connections` connections, none established yet. `id` is what [`Routes`] gives back.
+    /// A driver without connections yet. `id` is what [`Routes`] gives back.
     #[must_use]
-    pub fn new(id: u32, address: SocketAddr, request: Request, connections: u32, checker: Checker, open: bool) -> Self {
+    pub fn new(id: u32, target: Target) -> Self {
+        let entry = || EntryTally { sent: 0, accepted: 0, failed: 0, response: latency::empty() };
+        let kinds = target.mix.entries().len();
         Self {
             id,
-            address,
-            request,
-            links: (0..connections).map(|_| Link::new(request.is_head)).collect(),
-            idle: VecDeque::with_capacity(connections as usize),
+            address: target.address,
+            sources: target.sources,
+            next_source: 0,
+            mix: target.mix,
+            checkers: target.checkers,
+            entries: (0..kinds).filter(|_| target.count_entries).map(|_| entry()).collect(),
+            links: (0..target.connections).map(|_| Link::new()).collect(),
+            free: VecDeque::with_capacity(target.connections as usize),
+            established: 0,
             busy: 0,
             connecting: 0,
+            depth: target.depth,
+            requests_per_connection: target.requests_per_connection.unwrap_or(u32::MAX),
+            budget: target.requests.unwrap_or(u64::MAX),
             pace: Pace::Rest,
             cache: HeadCache::default(),
-            checker,
+            head_start_ns: 0,
             recording: false,
             tally: Tally::default(),
-            latencies: Latencies::new(open),
+            latencies: Box::new(Latencies::new(target.open)),
             exhibits: Exhibits::default(),
         }
     }
@@ -113,8 +145,38 @@ impl Driver {
 
     /// Connections that are established.
     #[must_use]
-    pub fn established(&self) -> u32 {
-        self.busy + self.idle.len() as u32
+    pub const fn established(&self) -> u32 {
+        self.established
+    }
+
+    /// Connections that there are to be.
+    #[must_use]
+    pub fn connections(&self) -> u32 {
+        self.links.len() as u32
+    }
+
+    /// Counts by kind of request; empty unless they were asked for.
+    #[must_use]
+    pub fn entries(&self) -> &[EntryTally] {
+        &self.entries
+    }
+
+    /// How evenly the connections were served.
+    #[must_use]
+    pub fn spreading(&self) -> Spreading {
+        let all = self.links.iter().map(|link| link.accepted);
+        Spreading {
+            connections: self.links.len() as u64,
+            sum: all.clone().sum(),
+            squares: all.clone().map(|accepted| (accepted as f64).powi(2)).sum(),
+            min: all.clone().min().unwrap_or(0),
+            max: all.max().unwrap_or(0),
+        }
+    }
+
+    /// Σ (sending − begin of its turn) since the last call, in ns.
+    pub fn take_head_start(&mut self) -> u64 {
+        std::mem::take(&mut self.head_start_ns)
     }
 
     /// Counts since the last call.
@@ -151,27 +213,34 @@ impl Driver {
     /// Whether the pace has nothing more to send.
     #[must_use]
     pub fn exhausted(&self, now: Nanos) -> bool {
-        match &self.pace {
-            Pace::Rest => true,
-            Pace::Closed { until } => now >= *until,
-            Pace::Open { schedule, until } => schedule.peek() >= *until,
-        }
+        self.budget == 0
+            || match &self.pace {
+                Pace::Rest => true,
+                Pace::Closed { until } => now >= *until,
+                Pace::Open { schedule, until } => schedule.peek() >= *until,
+            }
+    }
+
+    /// Whether as many requests have left as were asked for.
+    #[must_use]
+    pub const fn spent(&self) -> bool {
+        self.budget == 0
     }
 
     /// When [`Driver::pump`] will have something to send without any event of the network.
     #[must_use]
     pub fn next_due(&self) -> Option<Nanos> {
         match &self.pace {
-            Pace::Open { schedule, until } if !self.idle.is_empty() && schedule.peek() < *until => {
+            Pace::Open { schedule, until } if !self.free.is_empty() && self.budget > 0 && schedule.peek() < *until => {
                 Some(schedule.peek())
             }
             _ => None,
         }
     }
 
-    /// Starts to connect every connection that is missing.
-    pub fn connect_missing<N: Net>(&mut self, net: &mut N, routes: &mut Routes) {
-        for index in 0..self.links.len() as u32 {
+    /// Starts to connect those of the first `upto` connections that are missing.
+    pub fn connect_missing<N: Net>(&mut self, net: &mut N, routes: &mut Routes, upto: u32) {
+        for index in 0..upto.min(self.links.len() as u32) {
             if self.links[index as usize].state == State::Missing {
                 self.connect(net, routes, index);
             }
@@ -191,33 +260,41 @@ impl Driver {
     }
 
     fn connect<N: Net>(&mut self, net: &mut N, routes: &mut Routes, index: u32) {
-        match net.connect(self.address, None) {
+        let from = self.sources.get(self.next_source).copied();
+        if from.is_some() {
+            self.next_source = (self.next_source + 1) % self.sources.len();
+        }
+        match net.connect(self.address, from) {
             Ok(conn) => {
                 routes.set(conn, self.id, index);
                 self.links[index as usize].connecting(conn, Nanos::now());
                 self.connecting += 1;
             }
-            Err(error) => self.connect_failed(&format!("can't open a connection: {error}")),
+            Err(error) => self.connect_failed(&format!("can't open a connection: {error}{}", mend(&error))),
         }
     }
 
     fn connect_failed(&mut self, text: &str) {
         self.tally.sent += 1;
+        self.budget = self.budget.saturating_sub(1);
         self.fail(Reason::Connect, text);
     }
 
     /// [`photofinish_net::Handler::connected`] for one of this driver's connections.
     pub fn connected<N: Net>(&mut self, net: &mut N, index: u32) {
+        let (link, now) = (&mut self.links[index as usize], net.turn_time());
         self.connecting -= 1;
+        self.established += 1;
         self.tally.connects += 1;
-        self.links[index as usize].established(net.turn_time());
-        self.idle.push_back(index);
+        self.latencies.connect.saturating_record(now.since(link.began).0);
+        link.established(now);
+        self.free.push_back(index);
         self.pump(net);
     }
 
     /// Sends whatever is due and possible.
     pub fn pump<N: Net>(&mut self, net: &mut N) {
-        while !self.idle.is_empty() {
+        while !self.free.is_empty() && self.budget > 0 {
             let now = Nanos::now();
             let intended = match &mut self.pace {
                 Pace::Closed { until } if now < *until => now,
@@ -228,99 +305,46 @@ impl Driver {
                 }
                 _ => return,
             };
-            if let Some(index) = self.idle.pop_front() {
+            if let Some(index) = self.free.pop_front() {
                 let ready = intended.max(self.links[index as usize].free_since);
                 self.send(net, index, intended, ready, now);
+                if self.has_room(index) {
+                    self.free.push_back(index);
+                }
             }
         }
+    }
+
+    #[inline]
+    fn has_room(&self, index: u32) -> bool {
+        let link = &self.links[index as usize];
+        link.in_flight() < self.depth && link.carried < self.requests_per_connection
     }
 
     /// `ready`: when the request was due and its connection free.
+    #[inline]
     fn send<N: Net>(&mut self, net: &mut N, index: u32, intended: Nanos, ready: Nanos, now: Nanos) {
         let link = &mut self.links[index as usize];
         let Some(conn) = link.conn else { return };
-        net.send_static(conn, self.request.bytes);
-        link.begin(intended, now);
+        let Outgoing { entry, is_head, rendered, fixed } = self.mix.next();
+        if !rendered.is_empty() {
+            net.send(conn, rendered);
+        }
+        if !fixed.is_empty() {
+            net.send_static(conn, fixed);
+        }
+        link.begin(Flight { intended, began: now, entry, is_head });
         self.busy += 1;
+        self.budget -= 1;
+        self.head_start_ns += now.since(net.turn_time()).0;
         self.tally.sent += 1;
+        self.tally.request_bytes += (rendered.len() + fixed.len()) as u64;
+        if let Some(kind) = self.entries.get_mut(entry as usize) {
+            kind.sent += 1;
+        }
         if self.recording {
             self.latencies.sent(ready, now);
         }
-    }
-
-    /// [`photofinish_net::Handler::received`] for one of this driver's connections.
-    pub fn received<N: Net>(&mut self, net: &mut N, routes: &mut Routes, index: u32, mut data: &[u8]) {
-        self.tally.wire_bytes += data.len() as u64;
-        if self.links[index as usize].state != State::Busy {
-            self.drop_idle(net, index);
-            self.exhibits.failure.get_or_insert_with(|| Malformed::Unasked.to_string());
-            return;
-        }
-        loop {
-            let link = &mut self.links[index as usize];
-            let before = data.len();
-            let event = link.parser.advance(&mut self.cache, &mut data);
-            link.wire_bytes += (before - data.len()) as u64;
-            match event {
-                Ok(None) => return,
-                Ok(Some(Event::Head(head, bytes))) => {
-                    link.status = head.status;
-                    if !self.exhibits.accepted {
-                        link.head_text = String::from_utf8_lossy(bytes).into_owned();
-                    }
-                }
-                Ok(Some(Event::Body(bytes, rest))) => link.hash.update(bytes, rest),
-                Ok(Some(Event::End(reusable))) => {
-                    let surplus = !data.is_empty();
-                    if surplus {
-                        self.abandon(net, index, Reason::Malformed, &Malformed::Unasked.to_string());
-                    } else {
-                        self.complete(net, index, reusable);
-                    }
-                    self.renew(net, routes, index);
-                    return;
-                }
-                Err(error) => {
-                    self.abandon(net, index, Reason::Malformed, &error.to_string());
-                    self.renew(net, routes, index);
-                    return;
-                }
-            }
-        }
-    }
-
-    /// [`photofinish_net::Handler::closed`] for one of this driver's connections.
-    pub fn closed<N: Net>(&mut self, net: &mut N, routes: &mut Routes, index: u32, why: &Closed) {
-        let link = &mut self.links[index as usize];
-        link.conn = None;
-        match link.state {
-            State::Missing => {}
-            State::Connecting => {
-                self.connecting -= 1;
-                link.state = State::Missing;
-                self.connect_failed(&format!("connection to {} failed: {}", self.address, describe(why)));
-                return;
-            }
-            State::Idle => self.drop_idle(net, index),
-            State::Busy => match (why, link.parser.close()) {
-                (Closed::ByPeer, AtClose::Complete) => self.complete(net, index, false),
-                (Closed::ByPeer, AtClose::BeforeResponse) => {
-                    self.abandon(
-                        net,
-                        index,
-                        Reason::ClosedEarly,
-                        "the server closed the connection without a response",
-                    );
-                }
-                (Closed::ByPeer, AtClose::Early) => {
-                    self.abandon(net, index, Reason::ClosedEarly, "the server closed the connection within a response");
-                }
-                (Closed::Failed(error), _) => {
-                    self.abandon(net, index, Reason::Reset, &format!("the connection broke: {error}"));
-                }
-            },
-        }
-        self.renew(net, routes, index);
     }
 
     /// Replaces a connection that the server ended while there is load to send. One that can't be established at all
@@ -331,15 +355,24 @@ impl Driver {
         }
     }
 
-    fn drop_idle<N: Net>(&mut self, net: &mut N, index: u32) {
-        self.idle.retain(|&idle| idle != index);
-        self.links[index as usize].leave(net);
+    /// Gives a connection up, whatever it was doing; its requests have been counted.
+    fn leave<N: Net>(&mut self, net: &mut N, index: u32) {
+        let link = &mut self.links[index as usize];
+        let open = link.conn.is_some() && matches!(link.state, State::Idle | State::Busy);
+        self.established -= u32::from(open);
+        if !self.free.is_empty() {
+            self.free.retain(|&free| free != index);
+        }
+        link.leave(net);
     }
 }
 
-fn describe(why: &Closed) -> String {
-    match why {
-        Closed::ByPeer => "closed by the server".to_owned(),
-        Closed::Failed(error) => error.to_string(),
+/// What helps against a failure to open a socket, if something does.
+fn mend(error: &io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::EMFILE) => "; raise the limit on descriptors (`ulimit -n`) or use fewer connections (-c)",
+        Some(libc::ENFILE) => "; the machine's limit on open files is reached (`sysctl fs.file-max`)",
+        Some(libc::EADDRNOTAVAIL) => "; all ports of the source address are in use: give more addresses (--source)",
+        _ => "",
     }
 }

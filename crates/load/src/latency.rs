@@ -9,12 +9,19 @@ use photofinish_net::Nanos;
 /// Longest latency that is told apart, in nanoseconds; longer ones are recorded as this.
 pub const LONGEST_NS: u64 = 120_000_000_000;
 
-/// Of the bounds that all latencies have.
-pub(crate) fn empty() -> Histogram<u64> {
+/// An empty histogram of the one kind that all parts use.
+///
+/// # Panics
+/// Never: the bounds are constant and valid.
+#[must_use]
+pub fn empty() -> Histogram<u64> {
     Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("constant bounds are valid")
 }
 
 /// What the time between intention, sending and completion looked like for the accepted requests of one target.
+///
+/// Most responses arrive in one piece: their first byte is their completion. Only those that do not are recorded a second
+/// time (`split_service`, `split_first_byte`, `split_body`), so that a short response costs one record and no more.
 #[derive(Clone, Debug)]
 pub struct Latencies {
     /// Completion − intended start, in ns. In a closed loop the intended start is the sending.
@@ -25,26 +32,62 @@ pub struct Latencies {
     pub lag: Histogram<u64>,
     /// Sending − the moment when it was both due and possible, in ns: the engine's own delay.
     pub send_lag: Histogram<u64>,
+    /// Established − begun, in ns, of each connection.
+    pub connect: Histogram<u64>,
+    split_service: Histogram<u64>,
+    split_first_byte: Histogram<u64>,
+    split_body: Histogram<u64>,
     open: bool,
+}
+
+/// The moments of one accepted request.
+#[derive(Clone, Copy, Debug)]
+pub struct Moments {
+    /// When the schedule meant it to leave.
+    pub intended: Nanos,
+    /// When it left.
+    pub sent: Nanos,
+    /// When the first bytes of its response were there.
+    pub first_byte: Nanos,
+    /// When its response was complete.
+    pub completed: Nanos,
 }
 
 impl Latencies {
     /// Empty histograms; `open` tells the kind of loop.
     #[must_use]
     pub fn new(open: bool) -> Self {
-        Self { response: empty(), service: empty(), lag: empty(), send_lag: empty(), open }
+        Self {
+            response: empty(),
+            service: empty(),
+            lag: empty(),
+            send_lag: empty(),
+            connect: empty(),
+            split_service: empty(),
+            split_first_byte: empty(),
+            split_body: empty(),
+            open,
+        }
     }
 
     /// Records one accepted request.
-    pub fn completed(&mut self, intended: Nanos, sent: Nanos, completed: Nanos) {
-        self.response.saturating_record(completed.since(intended).0);
+    #[inline]
+    pub fn completed(&mut self, at: Moments) {
+        let service = at.completed.since(at.sent).0;
+        self.response.saturating_record(at.completed.since(at.intended).0);
         if self.open {
-            self.service.saturating_record(completed.since(sent).0);
-            self.lag.saturating_record(sent.since(intended).0);
+            self.service.saturating_record(service);
+            self.lag.saturating_record(at.sent.since(at.intended).0);
+        }
+        if at.first_byte != at.completed {
+            self.split_service.saturating_record(service);
+            self.split_first_byte.saturating_record(at.first_byte.since(at.sent).0);
+            self.split_body.saturating_record(at.completed.since(at.first_byte).0);
         }
     }
 
     /// Records how late the engine itself was with one sending.
+    #[inline]
     pub fn sent(&mut self, ready: Nanos, sent: Nanos) {
         self.send_lag.saturating_record(sent.since(ready).0);
     }
@@ -55,19 +98,162 @@ impl Latencies {
         if self.open { &self.service } else { &self.response }
     }
 
-    /// Adds another thread's.
+    /// First byte of the response − sending, in ns.
+    ///
+    /// # Panics
+    /// Never: what is taken away was recorded in both.
+    #[must_use]
+    pub fn first_byte(&self) -> Histogram<u64> {
+        let mut all = self.service().clone();
+        all.subtract(&self.split_service).expect("every split response is also a response");
+        all.add(&self.split_first_byte).expect("histograms of one kind fit each other");
+        all
+    }
+
+    /// Last byte of the response − its first, in ns; 0 for a response that came in one piece.
+    ///
+    /// # Panics
+    /// Never: all have the same constant bounds.
+    #[must_use]
+    pub fn body(&self) -> Histogram<u64> {
+        let mut all = self.split_body.clone();
+        let whole = self.service().len() - self.split_service.len();
+        all.record_n(0, whole).expect("0 is within the bounds");
+        all
+    }
+
+    /// Adds another thread's or span's.
     ///
     /// # Panics
     /// Never: all have the same constant bounds.
     pub fn merge(&mut self, other: &Self) {
-        for (mine, theirs) in [
-            (&mut self.response, &other.response),
-            (&mut self.service, &other.service),
-            (&mut self.lag, &other.lag),
-            (&mut self.send_lag, &other.send_lag),
-        ] {
-            mine.add(theirs).expect("histograms of one kind fit each other");
+        for (mine, theirs) in self.all_mut().into_iter().zip(other.all()) {
+            if !theirs.is_empty() {
+                mine.add(theirs).expect("histograms of one kind fit each other");
+            }
         }
+    }
+
+    /// Forgets everything; the memory stays.
+    pub fn clear(&mut self) {
+        for histogram in self.all_mut() {
+            if !histogram.is_empty() {
+                histogram.reset();
+            }
+        }
+    }
+
+    fn all(&self) -> [&Histogram<u64>; KINDS] {
+        let Self { response, service, lag, send_lag, connect, split_service, split_first_byte, split_body, open: _ } =
+            self;
+        [response, service, lag, send_lag, connect, split_service, split_first_byte, split_body]
+    }
+
+    fn all_mut(&mut self) -> [&mut Histogram<u64>; KINDS] {
+        let Self { response, service, lag, send_lag, connect, split_service, split_first_byte, split_body, open: _ } =
+            self;
+        [response, service, lag, send_lag, connect, split_service, split_first_byte, split_body]
+    }
+}
+
+const KINDS: usize = 8;
+
+/// [`Latencies`] as lists of what occurred: small, for the many slices that a report keeps.
+#[derive(Clone, Debug)]
+pub struct Compact {
+    open: bool,
+    kinds: [Vec<(u64, u64)>; KINDS],
+}
+
+impl Compact {
+    /// Nothing recorded.
+    #[must_use]
+    pub fn new(open: bool) -> Self {
+        Self { open, kinds: Default::default() }
+    }
+
+    /// Adds what `latencies` hold.
+    pub fn add(&mut self, latencies: &Latencies) {
+        for (mine, theirs) in self.kinds.iter_mut().zip(latencies.all()) {
+            if !theirs.is_empty() {
+                let other = theirs.iter_recorded().map(|one| (one.value_iterated_to(), one.count_at_value()));
+                *mine = joined(mine, &other.collect::<Vec<_>>());
+            }
+        }
+    }
+
+    /// Adds another span's.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
+            if !theirs.is_empty() {
+                *mine = joined(mine, theirs);
+            }
+        }
+    }
+
+    /// Median response time in ns; 0 if nothing was recorded.
+    #[must_use]
+    pub fn response_median(&self) -> u64 {
+        let pairs = &self.kinds[0];
+        let mut left = pairs.iter().map(|&(_, count)| count).sum::<u64>().div_ceil(2);
+        for &(value, count) in pairs {
+            if count >= left {
+                return value;
+            }
+            left -= count;
+        }
+        0
+    }
+
+    /// The same as histograms.
+    ///
+    /// # Panics
+    /// Never: the values come from histograms with the same bounds.
+    #[must_use]
+    pub fn expand(&self) -> Latencies {
+        let mut latencies = Latencies::new(self.open);
+        for (histogram, pairs) in latencies.all_mut().into_iter().zip(&self.kinds) {
+            for &(value, count) in pairs {
+                histogram.record_n(value, count).expect("a recorded value is within the bounds");
+            }
+        }
+        latencies
+    }
+}
+
+/// Two ascending lists of (value, count) as one.
+fn joined(one: &[(u64, u64)], two: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let mut all = Vec::with_capacity(one.len() + two.len());
+    let (mut left, mut right) = (one.iter().copied().peekable(), two.iter().copied().peekable());
+    loop {
+        let next = match (left.peek(), right.peek()) {
+            (Some(a), Some(b)) if a.0 == b.0 => {
+                let sum = (a.0, a.1 + b.1);
+                left.next();
+                right.next();
+                sum
+            }
+            (Some(a), Some(b)) if a.0 > b.0 => {
+                let next = *b;
+                right.next();
+                next
+            }
+            (Some(a), _) => {
+                let next = *a;
+                left.next();
+                next
+            }
+            (None, Some(b)) => {
+                let next = *b;
+                right.next();
+                next
+            }
+            (None, None) => {
+                all.shrink_to_fit();
+                return all;
+            }
+        };
+        all.push(next);
     }
 }
 
@@ -96,7 +282,8 @@ mod tests {
     fn recorded(values: &[u64]) -> Latencies {
         let mut latencies = Latencies::new(true);
         for &value in values {
-            latencies.completed(Nanos(0), Nanos(value / 2), Nanos(value));
+            let (intended, sent, completed) = (Nanos(0), Nanos(value / 2), Nanos(value));
+            latencies.completed(Moments { intended, sent, first_byte: completed, completed });
         }
         latencies
     }
@@ -122,5 +309,33 @@ mod tests {
         one.merge(&recorded(&[50_000]));
         let all = recorded(&[5, 500, 50_000]);
         assert_eq!((one.response, one.service, one.lag), (all.response, all.service, all.lag));
+    }
+
+    #[test]
+    fn first_byte_and_body_count_every_response_once_however_it_arrived() {
+        let mut latencies = recorded(&[1000, 2000]);
+        let at = Moments { intended: Nanos(0), sent: Nanos(100), first_byte: Nanos(400), completed: Nanos(1100) };
+        latencies.completed(at);
+        assert_eq!((latencies.service().len(), latencies.first_byte().len(), latencies.body().len()), (3, 3, 3));
+        assert_eq!(latencies.first_byte().min(), 300);
+        assert_eq!((latencies.body().max(), latencies.body().count_at(0)), (700, 2));
+    }
+
+    #[test]
+    fn compact_slices_add_up_to_the_whole() {
+        let mut compact = Compact::new(true);
+        compact.add(&recorded(&[5, 500, 70_000]));
+        let mut other = Compact::new(true);
+        other.add(&recorded(&[5, 900]));
+        compact.merge(&other);
+        let (all, sum) = (recorded(&[5, 500, 70_000, 5, 900]), compact.expand());
+        assert_eq!((sum.response, sum.service, sum.lag), (all.response, all.service, all.lag));
+    }
+
+    #[test]
+    fn what_is_cleared_is_as_good_as_new() {
+        let mut latencies = recorded(&[5]);
+        latencies.clear();
+        assert_eq!(latencies.response, Latencies::new(true).response);
     }
 }

@@ -81,6 +81,16 @@ impl Failures {
         }
     }
 
+    /// What was counted since `earlier`, an older state of the same counts.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut all = *self;
+        for (mine, before) in all.0.iter_mut().zip(earlier.0) {
+            *mine -= before;
+        }
+        all
+    }
+
     /// The reasons that occurred, with their counts.
     pub fn occurred(&self) -> impl Iterator<Item = (Reason, u64)> + '_ {
         Reason::ALL.into_iter().map(|reason| (reason, self.of(reason))).filter(|&(_, count)| count > 0)

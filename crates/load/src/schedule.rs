@@ -55,7 +55,10 @@ impl Schedule {
     /// of a Poisson process are Poisson processes of their own (superposition).
     #[must_use]
     pub fn new(spread: Spread, rate: f64, seed: u64, share: u32, of: u32) -> Self {
-        let random = SplitMix64(seed ^ u64::from(share).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        // The share goes through the generator's own mixing: states that differ by its increment are one sequence,
+        // shifted.
+        let mut start = SplitMix64(seed ^ u64::from(share).rotate_left(32));
+        let random = SplitMix64(start.next_bits());
         Self { spread, course: Course::Constant(rate), share, of, start: Nanos(0), index: 0, next: Nanos(0), random }
     }
 
@@ -212,6 +215,17 @@ mod tests {
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
         assert!((mean / 100_000.0 - 1.0).abs() < 0.01, "mean gap {mean}");
         assert!((variance.sqrt() / mean - 1.0).abs() < 0.01, "coefficient of variation {}", variance.sqrt() / mean);
+    }
+
+    #[test]
+    fn the_shares_of_a_poisson_process_are_no_shifted_copies_of_each_other() {
+        let gaps = |share: u32| {
+            let mut schedule = Schedule::new(Spread::Poisson, 1000.0, 0, share, 2);
+            schedule.begin(Nanos(0));
+            times(&mut schedule, 20).windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>()
+        };
+        let (one, other) = (gaps(0), gaps(1));
+        assert!(one.iter().all(|gap| !other.contains(gap)), "{one:?} {other:?}");
     }
 
     #[test]

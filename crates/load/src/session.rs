@@ -1,13 +1,18 @@
 //! One thread of a load: connects, waits for the others, sends for the time asked for, drains, and says what it saw.
 
+mod outcome;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Barrier, OnceLock};
 
+pub use outcome::Outcome;
 use photofinish_net::{Closed, Conn, Handler, Nanos, Net};
 
 use crate::clock::thread_cpu_ns;
-use crate::{Driver, Exhibits, Latencies, Pace, Reason, Routes, Schedule, Tally};
+use crate::live::Stage as Standing;
+use crate::slices::{Reaper, Share};
+use crate::{Driver, Pace, Reason, Routes, Schedule};
 
 /// How often a thread looks at time-outs, missing connections and the request to end.
 const TICK: Nanos = Nanos::from_millis(20);
@@ -15,14 +20,17 @@ const TICK: Nanos = Nanos::from_millis(20);
 const RETRY: Nanos = Nanos::from_millis(100);
 /// How long requests in flight are waited for after an interruption.
 const SHORT_DRAIN: Nanos = Nanos::from_millis(200);
+/// Length of sending where only a number of requests ends it: a day.
+const NO_END: Nanos = Nanos(86_400_000_000_000);
 
 /// What the threads of one load share.
 pub struct Shared {
     ready: Barrier,
     start: OnceLock<Nanos>,
     end_asked: AtomicBool,
-    accepted: AtomicU64,
-    failed: AtomicU64,
+    /// Threads that send no more.
+    draining: AtomicU64,
+    threads: u64,
 }
 
 impl Shared {
@@ -33,8 +41,8 @@ impl Shared {
             ready: Barrier::new(threads),
             start: OnceLock::new(),
             end_asked: AtomicBool::new(false),
-            accepted: AtomicU64::new(0),
-            failed: AtomicU64::new(0),
+            draining: AtomicU64::new(0),
+            threads: threads as u64,
         })
     }
 
@@ -49,60 +57,40 @@ impl Shared {
         self.start.get().copied()
     }
 
-    /// Accepted and failed requests so far, a tick old at most.
+    /// Where the load as a whole stands.
     #[must_use]
-    pub fn progress(&self) -> (u64, u64) {
-        (self.accepted.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed))
+    pub fn standing(&self) -> Standing {
+        match self.start.get() {
+            None => Standing::Connecting,
+            Some(_) if self.draining.load(Ordering::Relaxed) >= self.threads => Standing::Draining,
+            Some(_) => Standing::Sending,
+        }
     }
 }
 
 /// What one thread is to do.
+#[derive(Clone, Debug)]
 pub struct Plan {
-    /// How long to send.
-    pub duration: Nanos,
+    /// How long to send; none: until all requests have left that the drivers may send.
+    pub duration: Option<Nanos>,
     /// How long a response, or a connection, may take.
     pub timeout: Nanos,
-    /// This thread's share of an open loop's arrivals; none in a closed loop.
-    pub schedule: Option<Schedule>,
+    /// Over how long connections are opened one after the other; 0 opens all before the start.
+    pub ramp: Nanos,
+    /// Length of the shortest slice.
+    pub slice: Nanos,
 }
 
-/// What one thread saw.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// All counts, the drain included.
-    pub tally: Tally,
-    /// Latencies of accepted requests.
-    pub latencies: Latencies,
-    /// One response and one failure to show.
-    pub exhibits: Exhibits,
-    /// Accepted before sending ended.
-    pub accepted_in_time: u64,
-    /// Sent before sending ended.
-    pub sent_in_time: u64,
-    /// Bytes received before sending ended.
-    pub wire_bytes_in_time: u64,
-    /// Bytes of accepted bodies before sending ended.
-    pub body_bytes_in_time: u64,
-    /// From the first to the last moment of sending.
-    pub measured: Nanos,
-    /// From there to the last response, or to giving up.
-    pub drained: Nanos,
-    /// ∫ requests in flight dt while sending, in request-ns.
-    pub in_flight_area: u128,
-    /// Σ service time of what was accepted while sending, in ns.
-    pub service_in_time_ns: u64,
-    /// This thread's CPU time while sending and draining.
-    pub cpu_ns: u64,
-    /// This thread's CPU time while sending.
-    pub cpu_in_time_ns: u64,
-    /// Time in which the loop worked, while sending.
-    pub busy: Nanos,
-    /// Time in which the loop waited for the kernel, while sending.
-    pub waited: Nanos,
-    /// System calls while sending and draining.
-    pub syscalls: u64,
-    /// Whether it was asked to end before its time.
-    pub interrupted: bool,
+/// A driver with what it needs to be part of a session.
+pub struct Lane {
+    /// The driver.
+    pub driver: Driver,
+    /// Its share of an open loop's arrivals; none in a closed loop.
+    pub schedule: Option<Schedule>,
+    /// Where its histograms go.
+    pub reaper: Reaper,
+    /// Which group of requests it is about: the index of its counts in the report.
+    pub group: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -113,86 +101,105 @@ enum Stage {
     Over,
 }
 
+/// Counters of the thread at some moment.
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    cpu_ns: u64,
+    busy: Nanos,
+    waited: Nanos,
+    syscalls: u64,
+}
+
+impl Mark {
+    fn now<N: Net>(net: &N) -> Self {
+        let stats = net.stats();
+        Self { cpu_ns: thread_cpu_ns(), busy: stats.busy, waited: stats.waited, syscalls: stats.syscalls }
+    }
+}
+
 /// One thread's handler.
 pub struct Session {
-    driver: Driver,
+    lanes: Vec<Lane>,
     routes: Routes,
     shared: Arc<Shared>,
     plan: Plan,
     stage: Stage,
     next_tick: Nanos,
     next_retry: Nanos,
+    slice: u64,
+    slice_ends: Nanos,
     timer: Option<Nanos>,
     began: Nanos,
     area_at: Nanos,
     in_flight: u32,
-    at_start: (u64, Nanos, Nanos, u64),
-    published: (u64, u64),
+    overhang: u64,
+    at_start: Mark,
+    at_slice: Mark,
     outcome: Outcome,
 }
 
 impl Session {
-    /// A session that has not connected yet.
+    /// A session that has not connected yet; the driver of lane *i* has the id *i*.
     #[must_use]
-    pub fn new(driver: Driver, plan: Plan, shared: Arc<Shared>) -> Self {
-        let outcome = Outcome {
-            tally: Tally::default(),
-            latencies: Latencies::new(plan.schedule.is_some()),
-            exhibits: Exhibits::default(),
-            accepted_in_time: 0,
-            sent_in_time: 0,
-            wire_bytes_in_time: 0,
-            body_bytes_in_time: 0,
-            measured: Nanos(0),
-            drained: Nanos(0),
-            in_flight_area: 0,
-            service_in_time_ns: 0,
-            cpu_ns: 0,
-            cpu_in_time_ns: 0,
-            busy: Nanos(0),
-            waited: Nanos(0),
-            syscalls: 0,
-            interrupted: false,
-        };
+    pub fn new(lanes: Vec<Lane>, plan: Plan, shared: Arc<Shared>) -> Self {
         Self {
-            driver,
+            lanes,
             routes: Routes::default(),
             shared,
             plan,
             stage: Stage::Over,
             next_tick: Nanos(0),
             next_retry: Nanos(0),
+            slice: 0,
+            slice_ends: Nanos(u64::MAX),
             timer: None,
             began: Nanos(0),
             area_at: Nanos(0),
             in_flight: 0,
-            at_start: (0, Nanos(0), Nanos(0), 0),
-            published: (0, 0),
-            outcome,
+            overhang: 0,
+            at_start: Mark::default(),
+            at_slice: Mark::default(),
+            outcome: Outcome::default(),
         }
     }
 
-    /// What was seen, after the loop has ended.
+    /// What was seen, after the loop has ended; the latencies have gone to the collector.
     #[must_use]
     pub fn into_outcome(mut self) -> Outcome {
-        self.outcome.tally = self.driver.tally;
-        self.outcome.latencies = self.driver.latencies;
-        self.outcome.exhibits = self.driver.exhibits;
+        self.outcome.take_from(&mut self.lanes);
         self.outcome
     }
 
+    fn in_flight_now(&self) -> u32 {
+        self.lanes.iter().map(|lane| lane.driver.in_flight()).sum()
+    }
+
     fn step<N: Net>(&mut self, net: &mut N) {
-        let now = Nanos::now();
+        let now = net.turn_time();
         if now >= self.next_tick {
             self.tick(net, now);
         }
+        if now >= self.slice_ends {
+            self.end_slice(net, now);
+        }
         match self.stage {
-            Stage::Connecting { until } if self.driver.connecting() == 0 || now >= until => self.begin(net),
+            Stage::Connecting { until }
+                if now >= until || self.lanes.iter().all(|lane| lane.driver.connecting() == 0) =>
+            {
+                self.begin(net);
+            }
             Stage::Sending { until } if now >= until => self.end_sending(net, until, self.plan.timeout),
-            Stage::Sending { .. } => self.count_in_flight(net.turn_time()),
+            Stage::Sending { .. } => {
+                self.count_in_flight(now);
+                if self.in_flight == 0 && self.lanes.iter().all(|lane| lane.driver.spent()) {
+                    self.end_sending(net, now, Nanos(0));
+                }
+            }
             Stage::Draining { since, until } => {
-                let exhausted = self.driver.exhausted(now);
-                let quiet = self.driver.in_flight() == 0 && (exhausted || self.driver.established() == 0);
+                let quiet = self.lanes.iter().all(|lane| {
+                    let driver = &lane.driver;
+                    driver.in_flight() == 0 && (driver.exhausted(now) || driver.established() == 0)
+                });
                 if quiet || now >= until {
                     self.finish(net, since, now);
                 }
@@ -203,17 +210,26 @@ impl Session {
 
     fn tick<N: Net>(&mut self, net: &mut N, now: Nanos) {
         self.next_tick = now + TICK;
-        self.driver.expire(net, now - self.plan.timeout);
-        if matches!(self.stage, Stage::Sending { .. }) && now >= self.next_retry {
-            self.next_retry = now + RETRY;
-            self.driver.connect_missing(net, &mut self.routes);
+        for lane in &mut self.lanes {
+            lane.driver.expire(net, now - self.plan.timeout);
         }
-        let (accepted, failed) = (self.driver.tally.accepted, self.driver.tally.failed.total());
-        self.shared.accepted.fetch_add(accepted - self.published.0, Ordering::Relaxed);
-        self.shared.failed.fetch_add(failed - self.published.1, Ordering::Relaxed);
-        self.published = (accepted, failed);
+        let ramping = self.plan.ramp.0 > 0 && now.since(self.began) < self.plan.ramp + RETRY;
+        if matches!(self.stage, Stage::Sending { .. }) && (now >= self.next_retry || ramping) {
+            self.next_retry = now + RETRY;
+            self.connect(net, now);
+        }
         if self.shared.end_asked.load(Ordering::Acquire) {
             self.interrupt(net, now);
+        }
+    }
+
+    /// Connects what is missing of the connections that there should be at `now`.
+    fn connect<N: Net>(&mut self, net: &mut N, now: Nanos) {
+        let ramp = self.plan.ramp.0;
+        let share = if ramp == 0 { 1.0 } else { (now.since(self.began).0 as f64 / ramp as f64).min(1.0) };
+        for lane in &mut self.lanes {
+            let upto = (f64::from(lane.driver.connections()) * share).ceil().max(1.0) as u32;
+            lane.driver.connect_missing(net, &mut self.routes, upto);
         }
     }
 
@@ -232,56 +248,94 @@ impl Session {
 
     /// All connections are there, or as many as there will be: waits for the other threads, then sends.
     fn begin<N: Net>(&mut self, net: &mut N) {
-        self.driver.stop_connecting(net);
+        for lane in &mut self.lanes {
+            lane.driver.stop_connecting(net);
+        }
         self.shared.ready.wait();
         let start = *self.shared.start.get_or_init(Nanos::now);
-        let stats = net.stats();
-        self.at_start = (thread_cpu_ns(), stats.busy, stats.waited, stats.syscalls);
+        self.at_start = Mark::now(net);
+        self.at_slice = self.at_start;
         self.began = start;
         self.area_at = start;
-        self.driver.recording = true;
-        let until = start + self.plan.duration;
+        self.slice_ends = start + self.plan.slice;
+        let until = start + self.plan.duration.unwrap_or(NO_END);
         self.stage = Stage::Sending { until };
-        let pace = match self.plan.schedule.take() {
-            None => Pace::Closed { until },
-            Some(mut schedule) => {
-                schedule.begin(start);
-                Pace::Open { schedule, until }
-            }
-        };
-        self.driver.set_pace(net, pace);
-        self.in_flight = self.driver.in_flight();
+        for lane in &mut self.lanes {
+            lane.driver.recording = true;
+            let pace = match lane.schedule.take() {
+                None => Pace::Closed { until },
+                Some(mut schedule) => {
+                    schedule.begin(start);
+                    Pace::Open { schedule, until }
+                }
+            };
+            lane.driver.set_pace(net, pace);
+        }
+        self.in_flight = self.in_flight_now();
     }
 
     /// Adds the time up to `at` with what was in flight since the last turn.
     fn count_in_flight(&mut self, at: Nanos) {
-        self.outcome.in_flight_area += u128::from(self.in_flight) * u128::from(at.since(self.area_at).0);
+        let head_start: u64 = self.lanes.iter_mut().map(|lane| lane.driver.take_head_start()).sum();
+        let area = u128::from(self.in_flight) * u128::from(at.since(self.area_at).0);
+        self.outcome.in_flight_area = (self.outcome.in_flight_area + area).saturating_sub(u128::from(self.overhang));
+        // What was sent in the turn that ends is in the next span's count.
+        self.overhang = head_start;
         self.area_at = self.area_at.max(at);
-        self.in_flight = self.driver.in_flight();
+        self.in_flight = self.in_flight_now();
+    }
+
+    fn end_slice<N: Net>(&mut self, net: &mut N, now: Nanos) {
+        let mut share = self.share(net);
+        for lane in &mut self.lanes {
+            let driver = &mut lane.driver;
+            share.in_flight = driver.in_flight();
+            if !lane.reaper.reap(self.slice, &mut driver.latencies, &driver.tally, share) {
+                // The collector is late: this thread's time, too, counts for a later slice.
+                break;
+            }
+            self.at_slice = Mark::now(net);
+            share = Share::default();
+        }
+        self.slice = now.since(self.began).0 / self.plan.slice.0;
+        self.slice_ends = self.began + Nanos((self.slice + 1) * self.plan.slice.0);
+    }
+
+    fn share<N: Net>(&self, net: &N) -> Share {
+        let stats = net.stats();
+        Share { busy: stats.busy - self.at_slice.busy, waited: stats.waited - self.at_slice.waited, in_flight: 0 }
     }
 
     fn end_sending<N: Net>(&mut self, net: &mut N, until: Nanos, drain: Nanos) {
         self.count_in_flight(until);
-        self.driver.shorten(until);
-        let tally = self.driver.tally;
-        self.outcome.accepted_in_time = tally.accepted;
-        self.outcome.sent_in_time = tally.sent - tally.failed.of(Reason::Connect);
-        self.outcome.wire_bytes_in_time = tally.wire_bytes;
-        self.outcome.body_bytes_in_time = tally.body_bytes;
-        self.outcome.service_in_time_ns = tally.service_ns;
-        self.outcome.cpu_in_time_ns = thread_cpu_ns() - self.at_start.0;
+        for lane in &mut self.lanes {
+            lane.driver.shorten(until);
+            let tally = lane.driver.tally;
+            self.outcome.in_time.add(&tally);
+            self.outcome.sent_in_time += tally.sent - tally.failed.of(Reason::Connect);
+        }
+        let now = Mark::now(net);
+        self.outcome.cpu_in_time_ns = now.cpu_ns - self.at_start.cpu_ns;
         self.outcome.measured = until.since(self.began);
-        self.outcome.busy = net.stats().busy - self.at_start.1;
-        self.outcome.waited = net.stats().waited - self.at_start.2;
+        self.outcome.busy = now.busy - self.at_start.busy;
+        self.outcome.waited = now.waited - self.at_start.waited;
         self.stage = Stage::Draining { since: until, until: until + drain };
+        self.shared.draining.fetch_add(1, Ordering::Relaxed);
     }
 
     fn finish<N: Net>(&mut self, net: &mut N, since: Nanos, now: Nanos) {
-        self.driver.rest();
-        self.driver.cut(net);
+        let mut share = self.share(net);
+        for lane in &mut self.lanes {
+            lane.driver.rest();
+            lane.driver.cut(net);
+            let rest = std::mem::replace(&mut lane.driver.latencies, Box::new(crate::Latencies::new(false)));
+            lane.reaper.reap_last(self.slice, rest, &lane.driver.tally, share);
+            share = Share::default();
+        }
         self.outcome.drained = now.since(since);
-        self.outcome.cpu_ns = thread_cpu_ns() - self.at_start.0;
-        self.outcome.syscalls = net.stats().syscalls - self.at_start.3;
+        let mark = Mark::now(net);
+        self.outcome.cpu_ns = mark.cpu_ns - self.at_start.cpu_ns;
+        self.outcome.syscalls = mark.syscalls - self.at_start.syscalls;
         self.stage = Stage::Over;
         net.stop();
     }
@@ -291,7 +345,8 @@ impl Session {
             Stage::Connecting { until } | Stage::Sending { until } | Stage::Draining { until, .. } => until,
             Stage::Over => return,
         };
-        let at = until.min(self.next_tick).min(self.driver.next_due().unwrap_or(until));
+        let due = self.lanes.iter().filter_map(|lane| lane.driver.next_due()).min().unwrap_or(until);
+        let at = until.min(self.next_tick).min(self.slice_ends).min(due);
         if self.timer != Some(at) {
             self.timer = Some(at);
             net.set_timer(Some(at));
@@ -303,8 +358,9 @@ impl Handler for Session {
     fn started<N: Net>(&mut self, net: &mut N) {
         let now = Nanos::now();
         self.next_tick = now + TICK;
+        self.began = now;
         self.stage = Stage::Connecting { until: now + self.plan.timeout };
-        self.driver.connect_missing(net, &mut self.routes);
+        self.connect(net, now);
         self.set_timer(net);
     }
 
@@ -313,25 +369,27 @@ impl Handler for Session {
     }
 
     fn connected<N: Net>(&mut self, net: &mut N, conn: Conn) {
-        let (_, link) = self.routes.of(conn);
-        self.driver.connected(net, link);
+        let (lane, link) = self.routes.of(conn);
+        self.lanes[lane].driver.connected(net, link);
     }
 
     fn received<N: Net>(&mut self, net: &mut N, conn: Conn, data: &[u8]) {
-        let (_, link) = self.routes.of(conn);
-        self.driver.received(net, &mut self.routes, link, data);
+        let (lane, link) = self.routes.of(conn);
+        self.lanes[lane].driver.received(net, &mut self.routes, link, data);
     }
 
     fn flushed<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
 
     fn closed<N: Net>(&mut self, net: &mut N, conn: Conn, why: Closed) {
-        let (_, link) = self.routes.of(conn);
-        self.driver.closed(net, &mut self.routes, link, &why);
+        let (lane, link) = self.routes.of(conn);
+        self.lanes[lane].driver.closed(net, &mut self.routes, link, &why);
     }
 
     fn timer<N: Net>(&mut self, net: &mut N) {
         self.timer = None;
-        self.driver.pump(net);
+        for lane in &mut self.lanes {
+            lane.driver.pump(net);
+        }
     }
 
     fn turn_ended<N: Net>(&mut self, net: &mut N) {

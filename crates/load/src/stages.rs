@@ -132,6 +132,12 @@ impl Stages {
         if before > 0.0 { Ok(Self(stages)) } else { Err(StagesError::Empty) }
     }
 
+    /// The same course at `factor` times the rates.
+    pub fn scaled(&self, factor: f64) -> Result<Self, StagesError> {
+        let parts: Vec<_> = self.0.iter().map(|stage| (stage.length, stage.from * factor, stage.to * factor)).collect();
+        Self::new(&parts)
+    }
+
     /// How long all stages last.
     #[must_use]
     pub fn total(&self) -> Nanos {

@@ -21,6 +21,8 @@ pub struct Tally {
     pub body_bytes: u64,
     /// All bytes received.
     pub wire_bytes: u64,
+    /// Requests as sent, in bytes.
+    pub request_bytes: u64,
     /// Connections established.
     pub connects: u64,
     /// Σ (completion − sending) of accepted requests, in ns.
@@ -37,8 +39,26 @@ impl Tally {
         self.unsent += other.unsent;
         self.body_bytes += other.body_bytes;
         self.wire_bytes += other.wire_bytes;
+        self.request_bytes += other.request_bytes;
         self.connects += other.connects;
         self.service_ns += other.service_ns;
+    }
+
+    /// What was counted since `earlier`, an older state of the same counts.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            sent: self.sent - earlier.sent,
+            accepted: self.accepted - earlier.accepted,
+            failed: self.failed.since(&earlier.failed),
+            censored: self.censored - earlier.censored,
+            unsent: self.unsent - earlier.unsent,
+            body_bytes: self.body_bytes - earlier.body_bytes,
+            wire_bytes: self.wire_bytes - earlier.wire_bytes,
+            request_bytes: self.request_bytes - earlier.request_bytes,
+            connects: self.connects - earlier.connects,
+            service_ns: self.service_ns - earlier.service_ns,
+        }
     }
 
     /// Requests that ended, and how many are still under way if everything was counted once.

@@ -33,25 +33,28 @@ pub struct RequestFlags {
     #[arg(
         value_name = "URL",
         help = "What to request: http://host[:port]/path; several are requested alike often",
-        required_unless_present_any = ["urls", "requests"],
-        conflicts_with_all = ["urls", "requests"]
+        required_unless_present_any = ["urls", "request_file", "self_check"],
+        conflicts_with_all = ["urls", "request_file"]
     )]
     pub url: Vec<String>,
+    /// Instead of a load: measure what this machine's reports can't tell apart from nothing, against known servers
+    #[arg(long, conflicts_with_all = ["url", "urls", "request_file"])]
+    pub self_check: bool,
     /// Method of the requests [default: GET, with a body POST]
-    #[arg(short, long, value_name = "METHOD", conflicts_with = "requests")]
+    #[arg(short, long, value_name = "METHOD", conflicts_with = "request_file")]
     pub method: Option<String>,
     /// A header field of the requests, `name: value`; may be repeated
     #[arg(short = 'H', long = "header", value_name = "FIELD")]
     pub headers: Vec<HeaderField>,
     /// Body of the requests, or `@FILE`
-    #[arg(short, long, alias = "body-text", value_name = "TEXT", conflicts_with_all = ["body_file", "requests"])]
+    #[arg(short, long, alias = "body-text", value_name = "TEXT", conflicts_with_all = ["body_file", "request_file"])]
     pub body: Option<String>,
     /// Send the bytes of a file as body
-    #[arg(long, value_name = "FILE", conflicts_with = "requests")]
+    #[arg(long, value_name = "FILE", conflicts_with = "request_file")]
     pub body_file: Option<PathBuf>,
     /// Requests with weights, methods, headers and bodies of their own: a TOML file with a table [[request]] for each
     #[arg(long, value_name = "FILE", conflicts_with = "urls")]
-    pub requests: Option<PathBuf>,
+    pub request_file: Option<PathBuf>,
     /// A list of URLs, one a line: `[WEIGHT] [METHOD] URL`
     #[arg(long, value_name = "FILE")]
     pub urls: Option<PathBuf>,
@@ -168,8 +171,8 @@ fn by_server(requests: &[Asked], rows: Option<&Arc<Rows>>) -> Result<Vec<ServerP
 }
 
 fn collect(flags: &RequestFlags) -> Result<Collection, String> {
-    if let Some(path) = &flags.requests {
-        return document::read(path, &read_text(path, "--requests")?);
+    if let Some(path) = &flags.request_file {
+        return document::read(path, &read_text(path, "--request-file")?);
     }
     let body = body_of(flags)?;
     let requests = match &flags.urls {

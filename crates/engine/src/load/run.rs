@@ -1,142 +1,282 @@
 //! Threads of a load: started together, watched, joined.
 
-use std::io::{IsTerminal, Write};
-use std::net::SocketAddr;
-use std::process::ExitCode;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
 
-use photofinish_load::report::text::Text;
-use photofinish_load::report::{Asked, spread_code};
-use photofinish_load::{Checker, Driver, Outcome, Plan, Report, Request, Schedule, Session, Shared};
-use photofinish_net::{Nanos, NetError, Options, Stats};
+use photofinish_load::report::{Asked, Seen};
+use photofinish_load::slices::Reaper;
+use photofinish_load::{Checker, Collector, Driver, Lane, Latencies, Outcome, Plan, Report, Session, Shared, Target};
+use photofinish_net::{Backend, Nanos, NetError, Options, Stats};
 
-use super::Args;
-use super::progress::Progress;
-use super::url::Url;
+use super::checks::CheckFlags;
+use super::face::Face;
+use super::pace::{Course, Pacing};
+use super::requests::Group;
+use super::server::Server;
+use super::watch::Watch;
+use crate::cpus::CpuList;
 use crate::fault::Fault;
 use crate::signals;
 
 /// What a load may take beyond its duration and its time-outs, in seconds.
 const GRACE_S: u64 = 15;
+/// Sending without an end of its own is fenced after this.
+const LONGEST: Nanos = Nanos(86_400_000_000_000);
+/// Bounds of the shortest slice: a hundredth of the load within them.
+const SLICE_BOUNDS: (Nanos, Nanos) = (Nanos::from_millis(50), Nanos::from_millis(100));
 
 type Ended = Result<(Stats, Outcome), NetError>;
 
-/// Runs all threads to their end.
-pub fn measure(args: &Args, url: &Url, address: SocketAddr, request: Request) -> Result<Report, String> {
+/// One load, checked and reachable.
+pub struct Job<'a> {
+    /// What is requested, by server.
+    pub groups: &'a [Group],
+    /// Where each group's server listens.
+    pub addresses: &'a [SocketAddr],
+    /// How fast, and for how long.
+    pub pacing: &'a Pacing,
+    /// What must be true.
+    pub checks: &'a CheckFlags,
+    /// Threads.
+    pub threads: u32,
+    /// CPUs to pin them to, in turn.
+    pub cpus: Option<&'a CpuList>,
+    /// Kernel interface.
+    pub backend: Backend,
+}
+
+/// What a load gave; the latencies leave the warm-up out.
+pub struct Measured {
+    /// The document.
+    pub report: Report,
+    /// The latencies that it summarises.
+    pub latencies: Latencies,
+}
+
+/// Runs all threads to their end, however that comes.
+pub fn measure(job: &Job<'_>, face: &mut dyn Face, server: Option<Server>) -> Result<Measured, String> {
     signals::remember();
     signals::allow_many_files();
+    let timeout = job.pacing.flags.timeout.0;
     // Time-outs bound connecting and draining; the fence is for whatever hangs all the same.
-    signals::fence((args.duration.0.0 + 2 * args.timeout.0.0) / 1_000_000_000 + GRACE_S);
-    let shared = Shared::new(args.threads as usize);
-    let checker = Checker::new(args.expect());
+    let bound = job.pacing.duration.unwrap_or(LONGEST);
+    signals::fence((bound.0 + 2 * timeout.0) / 1_000_000_000 + GRACE_S);
+    let slice = Nanos((bound.0 / 100).clamp(SLICE_BOUNDS.0.0, SLICE_BOUNDS.1.0));
+    let shared = Shared::new(job.threads as usize);
+    let plans = lanes(job)?;
+    let drivers = plans.iter().map(Vec::len).sum();
+    let (collector, reapers) = Collector::new(drivers, slice, job.pacing.course.is_some());
+    let mut reapers = reapers.into_iter();
+    let checkers: Vec<_> = job.groups.iter().map(|group| job.checks.checkers(group.mix.entries())).collect();
     let (send, receive) = channel();
-    for thread in 0..args.threads {
-        let (options, session) = prepare(args, thread, address, request, &checker, &shared);
+    for (thread, plans) in plans.iter().enumerate() {
+        let mut session = session(job, plans, &checkers, &mut reapers, slice, &shared)?;
+        let options = options(job, thread, plans);
         let send = send.clone();
-        std::thread::spawn(move || {
-            let mut session = session;
+        let spawned = std::thread::Builder::new().name(format!("load-{thread}")).spawn(move || {
             let ended = photofinish_net::run(&options, Vec::new(), &mut session);
             // The receiver is gone only if the whole load was given up.
             let _ = send.send(ended.map(|stats| (stats, session.into_outcome())));
         });
+        spawned.map_err(|error| format!("can't start a thread: {error}; use fewer (-t)"))?;
     }
     drop(send);
-    let ended = watch(args, &shared, &receive)?;
+    let mut watch = Watch::new(job.pacing, collector, server, slice);
+    let ended = wait(job, &shared, &receive, &mut watch, face);
+    face.close();
+    let ended = ended?;
     let backend = ended.first().map_or("", |(stats, _)| stats.backend);
     let outcomes: Vec<Outcome> = ended.into_iter().map(|(_, outcome)| outcome).collect();
-    Ok(Report::new(asked(args, url, address), backend, &outcomes))
+    let (collector, server) = watch.finish();
+    let entries: Vec<_> = job.groups.iter().map(|group| group.mix.entries().to_vec()).collect();
+    let seen = Seen { outcomes: &outcomes, collector: &collector, entries: &entries, warmup: job.checks.warmup.0 };
+    let (mut report, latencies) = Report::new(asked(job), backend, &seen);
+    report.server = server.map(|mut part| {
+        let accepted = report.requests.accepted;
+        part.cpu_ns_per_request = part.cpu_ns.filter(|_| accepted > 0).map(|all| all as f64 / accepted as f64);
+        part
+    });
+    Ok(Measured { report, latencies })
 }
 
-fn prepare(
-    args: &Args,
-    thread: u32,
-    address: SocketAddr,
-    request: Request,
-    checker: &Checker,
+/// Waits for all threads, shows how far they are, and passes a request to end on to them.
+fn wait(
+    job: &Job<'_>,
+    shared: &Shared,
+    receive: &Receiver<Ended>,
+    watch: &mut Watch<'_>,
+    face: &mut dyn Face,
+) -> Result<Vec<(Stats, Outcome)>, String> {
+    let mut ended = Vec::new();
+    while ended.len() < job.threads as usize {
+        match receive.recv_timeout(watch.pause()) {
+            Ok(Ok(one)) => ended.push(one),
+            Ok(Err(error)) => return Err(error.to_string()),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err("a thread of the generator ended early".to_owned()),
+        }
+        watch.look(shared, face);
+        if signals::asked_to_end() || face.asked_to_end() {
+            shared.end();
+        }
+        if signals::reader_is_gone() {
+            face.close();
+            std::process::exit(i32::from(Fault::Environment as u8));
+        }
+    }
+    Ok(ended)
+}
+
+/// What one driver of one thread gets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct LanePlan {
+    group: usize,
+    /// Which of the group's shares, of how many.
+    share: (u32, u32),
+    connections: u32,
+    requests: Option<u64>,
+}
+
+/// Deals connections and requests out to threads and groups.
+fn lanes(job: &Job<'_>) -> Result<Vec<Vec<LanePlan>>, String> {
+    let flags = &job.pacing.flags;
+    let weights: Vec<f64> = job.groups.iter().map(|group| group.weight).collect();
+    if flags.connections < job.groups.len() as u32 || flags.connections < job.threads {
+        return Err(format!(
+            "{} connections can't serve {} threads and {} servers: use -c {} or more",
+            flags.connections,
+            job.threads,
+            job.groups.len(),
+            (job.groups.len() as u32).max(job.threads)
+        ));
+    }
+    let connections = dealt(u64::from(flags.connections), &weights, 1);
+    let requests = flags.requests.map(|all| dealt(all, &weights, 0));
+    let mut threads = vec![Vec::new(); job.threads as usize];
+    for (group, &connections) in connections.iter().enumerate() {
+        let users = u64::from(job.threads).min(connections);
+        let even = vec![1.0; users as usize];
+        let connections = dealt(connections, &even, 1);
+        let requests = requests.as_ref().map(|all| dealt(all[group], &even, 0));
+        for (share, &connections) in connections.iter().enumerate() {
+            threads[(share + group) % job.threads as usize].push(LanePlan {
+                group,
+                share: (share as u32, users as u32),
+                connections: connections as u32,
+                requests: requests.as_ref().map(|all| all[share]),
+            });
+        }
+    }
+    Ok(threads)
+}
+
+/// `total` in whole parts as near to `weights` as whole parts can be, each at least `least`.
+fn dealt(total: u64, weights: &[f64], least: u64) -> Vec<u64> {
+    let sum: f64 = weights.iter().sum();
+    let rest = total - least * weights.len() as u64;
+    let mut parts = Vec::with_capacity(weights.len());
+    let (mut cumulated, mut given) = (0.0, 0);
+    for weight in weights {
+        cumulated += weight;
+        let upto = (rest as f64 * cumulated / sum).round() as u64;
+        parts.push(least + upto - given);
+        given = upto;
+    }
+    parts
+}
+
+fn session(
+    job: &Job<'_>,
+    plans: &[LanePlan],
+    checkers: &[Vec<Checker>],
+    reapers: &mut impl Iterator<Item = Reaper>,
+    slice: Nanos,
     shared: &Arc<Shared>,
-) -> (Options, Session) {
-    let extra = u32::from(thread < args.connections % args.threads);
-    let connections = args.connections / args.threads + extra;
-    let schedule = args.rate.map(|rate| Schedule::new(args.spread(), rate, args.seed, thread, args.threads));
-    let driver = Driver::new(0, address, request, connections, checker.clone(), schedule.is_some());
-    let plan = Plan { duration: args.duration.0, timeout: args.timeout.0, schedule };
-    let options = Options {
-        backend: args.backend,
+) -> Result<Session, String> {
+    let (pacing, flags) = (job.pacing, &job.pacing.flags);
+    let all: f64 = job.groups.iter().map(|group| group.weight).sum();
+    let several = job.groups.iter().map(|group| group.mix.entries().len()).sum::<usize>() > 1;
+    let mut lanes = Vec::with_capacity(plans.len());
+    for (id, plan) in plans.iter().enumerate() {
+        let (group, (share, of)) = (&job.groups[plan.group], plan.share);
+        let address = job.addresses[plan.group];
+        let target = Target {
+            address,
+            mix: group.mix.share(share, of, flags.seed),
+            checkers: checkers[plan.group].clone(),
+            connections: plan.connections,
+            depth: flags.pipeline,
+            requests_per_connection: flags.requests_per_connection,
+            requests: plan.requests,
+            sources: flags.source.iter().copied().filter(|source| source.is_ipv4() == address.is_ipv4()).collect(),
+            count_entries: several,
+            open: pacing.course.is_some(),
+        };
+        let schedule = pacing.schedule(group.weight / all, plan.group as u64, share, of)?;
+        let reaper = reapers.next().ok_or("more drivers than were planned")?;
+        lanes.push(Lane { driver: Driver::new(id as u32, target), schedule, reaper, group: plan.group });
+    }
+    let plan = Plan { duration: pacing.duration, timeout: flags.timeout.0, ramp: pacing.ramp, slice };
+    Ok(Session::new(lanes, plan, Arc::clone(shared)))
+}
+
+fn options(job: &Job<'_>, thread: usize, plans: &[LanePlan]) -> Options {
+    let connections: u32 = plans.iter().map(|plan| plan.connections).sum();
+    Options {
+        backend: job.backend,
         max_connections: connections as usize + 16,
-        cpu: args.cpus.as_ref().map(|list| list.0[thread as usize % list.0.len()]),
+        cpu: job.cpus.map(|list| list.0[thread % list.0.len()]),
         busy_poll: Nanos(0),
-        precise_timer: args.rate.is_some(),
+        precise_timer: job.pacing.course.is_some(),
         direct_files: true,
         reset_on_close: false,
         account: true,
         stop: None,
-    };
-    (options, Session::new(driver, plan, Arc::clone(shared)))
-}
-
-/// Waits for all threads, shows how far they are, and passes a request to end on to them.
-fn watch(args: &Args, shared: &Shared, receive: &Receiver<Ended>) -> Result<Vec<(Stats, Outcome)>, String> {
-    let mut progress = Progress::new(!args.quiet && std::io::stderr().is_terminal(), args.duration.0);
-    let mut ended = Vec::new();
-    while ended.len() < args.threads as usize {
-        match receive.recv_timeout(Duration::from_millis(100)) {
-            Ok(Ok(one)) => ended.push(one),
-            Ok(Err(error)) => return Err(error.to_string()),
-            Err(RecvTimeoutError::Timeout) => progress.show(shared),
-            Err(RecvTimeoutError::Disconnected) => return Err("a thread of the generator ended early".to_owned()),
-        }
-        if signals::asked_to_end() {
-            shared.end();
-        }
-        if signals::reader_is_gone() {
-            std::process::exit(i32::from(Fault::Environment as u8));
-        }
     }
-    progress.clear();
-    Ok(ended)
 }
 
-fn asked(args: &Args, url: &Url, address: SocketAddr) -> Asked {
+fn asked(job: &Job<'_>) -> Asked {
+    let (pacing, flags) = (job.pacing, &job.pacing.flags);
+    let (url, first) = (&job.groups[0].url, &job.groups[0].mix.entries()[0]);
+    let templated = job.groups.iter().flat_map(|group| group.mix.entries()).any(|entry| entry.templated);
+    let open = pacing.course.is_some();
+    let (rate, stages) = match &pacing.course {
+        None => (None, None),
+        Some(Course::Constant(rate)) => (Some(*rate), None),
+        Some(Course::Staged(_, text)) => (None, Some(text.clone())),
+    };
     Asked {
         url: format!("http://{}{}", url.authority, url.path),
-        address: address.to_string(),
-        method: args.method.clone(),
-        mode: if args.rate.is_some() { "open" } else { "closed" },
-        rate_per_s: args.rate,
-        arrivals: args.rate.map(|_| spread_code(args.spread())),
-        seed: args.rate.map(|_| args.seed),
-        stages: None,
-        connections: args.connections,
-        threads: args.threads,
-        pipeline: 1,
-        requests: None,
-        requests_per_connection: None,
-        ramp_ns: None,
-        sources: Vec::new(),
-        duration_ns: Some(args.duration.0.0),
-        timeout_ns: args.timeout.0.0,
-        expect: (&args.expect()).into(),
+        address: job.addresses[0].to_string(),
+        method: first.label.split(' ').next().unwrap_or_default().to_owned(),
+        mode: pacing.mode(),
+        rate_per_s: rate,
+        arrivals: pacing.arrivals(),
+        seed: open.then_some(flags.seed),
+        stages,
+        connections: flags.connections,
+        threads: job.threads,
+        pipeline: flags.pipeline,
+        requests: flags.requests,
+        requests_per_connection: flags.requests_per_connection,
+        ramp_ns: (pacing.ramp.0 > 0).then_some(pacing.ramp.0),
+        sources: flags.source.iter().map(IpAddr::to_string).collect(),
+        duration_ns: pacing.duration.map(|span| span.0),
+        timeout_ns: flags.timeout.0.0,
+        expect: (&job.checks.expect(templated)).into(),
     }
 }
 
-/// Prints and stores the report; the exit code says whether what was asked for held.
-pub fn publish(args: &Args, report: &Report) -> ExitCode {
-    let json = match serde_json::to_string_pretty(report) {
-        Ok(json) => json + "\n",
-        Err(error) => return Fault::Environment.report(&format!("load: the report can't be written: {error}")),
-    };
-    if let Some(path) = &args.out
-        && let Err(error) = std::fs::write(path, &json)
-    {
-        return Fault::BadInput.report(&format!("load: {} can't be written: {error}", path.display()));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_dealt_out_adds_up_and_follows_the_weights() {
+        assert_eq!(dealt(10, &[1.0, 1.0, 1.0], 1), [3, 4, 3]);
+        assert_eq!(dealt(100, &[3.0, 1.0], 0), [75, 25]);
+        assert_eq!(dealt(3, &[1000.0, 1.0, 1.0], 1), [1, 1, 1]);
+        assert_eq!(dealt(7, &[0.1; 7], 0), [1; 7]);
     }
-    let mut out = std::io::stdout().lock();
-    let text = if args.json { json } else { Text { report, color: out.is_terminal() }.to_string() };
-    if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
-        return ExitCode::from(Fault::Environment as u8);
-    }
-    let failed = report.requests.failed_total > 0 && args.expects_something();
-    if report.requests.accepted == 0 || failed { ExitCode::from(1) } else { ExitCode::SUCCESS }
 }

@@ -91,7 +91,10 @@ impl<'d, W: Write> Tour<'d, W> {
                 Meter::None
             });
             stops.push(Stop {
-                driver: Driver::new(index as u32, target.address, request, connections, checker, open),
+                driver: Driver::new(
+                    index as u32,
+                    photofinish_load::Target::new(target.address, request, connections, checker, open),
+                ),
                 meter,
                 schedule: document.schedule(index),
                 ledger: Ledger::default(),
@@ -155,7 +158,7 @@ impl<'d, W: Write> Tour<'d, W> {
         self.window = Window { target, position: self.position, rest_cpu_ns, rest_wall_ns, ..Window::default() };
         // What happened to idle connections meanwhile belongs to this visit.
         stop.driver.recording = false;
-        stop.driver.connect_missing(net, &mut self.routes);
+        stop.driver.connect_missing(net, &mut self.routes, u32::MAX);
         self.stage = Stage::Connecting { until: at + millis(self.document.drain_ms), again: at + CONNECT_AGAIN };
     }
 

@@ -37,11 +37,17 @@ fn memory_does_not_grow_with_the_number_of_requests() {
 #[test]
 fn percentiles_know_the_responses_after_the_first_million() {
     use photofinish_load::Latencies;
+    use photofinish_load::latency::Moments;
     use photofinish_net::Nanos;
     let mut latencies = Latencies::new(false);
     for number in 0..3_000_000_u64 {
         let took = if number < 1_200_000 { 1_000_000 } else { 9_000_000 };
-        latencies.completed(Nanos(5), Nanos(5), Nanos(5 + took));
+        latencies.completed(Moments {
+            intended: Nanos(5),
+            sent: Nanos(5),
+            first_byte: Nanos(5 + took),
+            completed: Nanos(5 + took),
+        });
     }
     assert_eq!(latencies.response.len(), 3_000_000);
     let near = |quantile: f64, nanos: u64| latencies.response.value_at_quantile(quantile).abs_diff(nanos) < nanos / 500;

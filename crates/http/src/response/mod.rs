@@ -97,7 +97,7 @@ pub struct ResponseParser {
 }
 
 impl ResponseParser {
-    /// A parser of responses to requests of one method; only for HEAD does it matter which.
+    /// A parser whose first response answers a request of a certain method; only for HEAD does it matter which.
     #[must_use]
     pub const fn new(method_is_head: bool) -> Self {
         Self {
@@ -108,6 +108,12 @@ impl ResponseParser {
             section_bytes: 0,
             bodiless: method_is_head,
         }
+    }
+
+    /// Says of the next response whether its request was HEAD.
+    #[inline]
+    pub const fn expect_bodiless(&mut self, method_is_head: bool) {
+        self.bodiless = method_is_head;
     }
 
     /// Forgets the response under way: for the slot's next connection.

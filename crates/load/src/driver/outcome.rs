@@ -3,56 +3,86 @@
 
 use photofinish_net::{Nanos, Net};
 
-use super::link::State;
+use super::link::{Flight, State};
 use super::{Driver, Pace};
+use crate::latency::Moments;
 use crate::{BodyMark, Evidence, Reason, StatusRule};
 
 impl Driver {
     /// A complete response: checks it, counts it, and in a closed loop sends the next request.
+    #[inline]
     pub(super) fn complete<N: Net>(&mut self, net: &mut N, index: u32, reusable: bool) {
         let at = net.turn_time();
-        let link = &self.links[index as usize];
+        let link = &mut self.links[index as usize];
         let body = BodyMark { bytes: link.hash.bytes(), xxh3: link.hash.digest() };
-        let (intended, began) = (link.intended, link.began);
+        let (Flight { intended, began, entry, .. }, first_byte) = (link.current, link.first_byte);
         let status = link.status;
-        let checked = self.checker.check(status, body);
+        let checked = self.checkers[entry as usize].check(status, body);
+        link.accepted += u64::from(checked.is_ok());
         if !self.exhibits.accepted {
             self.keep_evidence(index, body, checked.is_ok());
         }
-        self.busy -= 1;
         match checked {
             Ok(()) => {
                 self.tally.accepted += 1;
                 self.tally.body_bytes += body.bytes;
                 self.tally.service_ns += at.since(began).0;
                 if self.recording {
-                    self.latencies.completed(intended, began, at);
+                    self.latencies.completed(Moments { intended, sent: began, first_byte, completed: at });
+                }
+                if let Some(kind) = self.entries.get_mut(entry as usize) {
+                    kind.accepted += 1;
+                    kind.response.saturating_record(at.since(intended).0);
                 }
             }
             Err(reason) => {
-                let text = self.explain(reason, status, body);
-                self.fail(reason, &text);
+                let text = self.explain(entry, reason, status, body);
+                self.fail_sent(entry, reason, &text);
             }
         }
         self.release(net, index, reusable, at);
     }
 
+    #[inline]
     fn release<N: Net>(&mut self, net: &mut N, index: u32, reusable: bool, at: Nanos) {
+        // Before the request is taken off: a pipelining connection that had room is among the free ones already.
+        let had_room = self.depth > 1 && self.has_room(index);
         let link = &mut self.links[index as usize];
+        link.conclude();
+        self.busy -= 1;
         if !reusable || link.conn.is_none() {
-            link.leave(net);
+            self.abandon(
+                net,
+                index,
+                Reason::ClosedEarly,
+                "the server closed the connection before it had answered all",
+            );
             return;
         }
-        link.state = State::Idle;
-        link.free_since = at;
-        if let Pace::Closed { until } = self.pace {
+        if !had_room {
+            link.free_since = at;
+        }
+        if link.carried >= self.requests_per_connection {
+            if link.state == State::Idle {
+                self.leave(net, index);
+            }
+            return;
+        }
+        if let Pace::Closed { until } = self.pace
+            && self.budget > 0
+        {
             let now = Nanos::now();
             if now < until {
                 self.send(net, index, now, at, now);
+                if !had_room && self.depth > 1 && self.has_room(index) {
+                    self.free.push_back(index);
+                }
                 return;
             }
         }
-        self.idle.push_back(index);
+        if !had_room {
+            self.free.push_back(index);
+        }
         if matches!(self.pace, Pace::Open { .. }) {
             self.pump(net);
         }
@@ -73,12 +103,12 @@ impl Driver {
         }
     }
 
-    fn explain(&self, reason: Reason, status: u16, body: BodyMark) -> String {
+    fn explain(&self, entry: u32, reason: Reason, status: u16, body: BodyMark) -> String {
         if self.exhibits.failure.is_some() {
             return String::new();
         }
-        let expect = self.checker.expect();
-        let first = self.checker.first();
+        let checker = &self.checkers[entry as usize];
+        let (expect, first) = (checker.expect(), checker.first());
         match reason {
             Reason::Status => match expect.status {
                 StatusRule::Exactly(expected) => format!("status {status} instead of {expected}"),
@@ -101,11 +131,22 @@ impl Driver {
         self.exhibits.failure.get_or_insert_with(|| format!("{}: {text}", reason.code()));
     }
 
-    /// The request under way fails and its connection is given up.
-    pub(super) fn abandon<N: Net>(&mut self, net: &mut N, index: u32, reason: Reason, text: &str) {
-        self.busy -= 1;
+    fn fail_sent(&mut self, entry: u32, reason: Reason, text: &str) {
         self.fail(reason, text);
-        self.links[index as usize].leave(net);
+        if let Some(kind) = self.entries.get_mut(entry as usize) {
+            kind.failed += 1;
+        }
+    }
+
+    /// The requests under way fail, all for one reason, and their connection is given up.
+    pub(super) fn abandon<N: Net>(&mut self, net: &mut N, index: u32, reason: Reason, text: &str) {
+        while self.links[index as usize].state == State::Busy {
+            let entry = self.links[index as usize].current.entry;
+            self.links[index as usize].conclude();
+            self.busy -= 1;
+            self.fail_sent(entry, reason, text);
+        }
+        self.leave(net, index);
     }
 
     /// Fails what began before `began_before`: requests as [`Reason::Timeout`], attempts to connect as
@@ -114,7 +155,7 @@ impl Driver {
         for index in 0..self.links.len() as u32 {
             let link = &self.links[index as usize];
             match link.state {
-                State::Busy if link.began < began_before => {
+                State::Busy if link.current.began < began_before => {
                     self.abandon(net, index, Reason::Timeout, "no complete response within the time-out");
                 }
                 State::Connecting if link.began < began_before => self.give_up_connecting(net, index),
@@ -142,13 +183,12 @@ impl Driver {
     /// Closes all connections; requests in flight are counted as censored.
     pub fn cut<N: Net>(&mut self, net: &mut N) {
         self.stop_connecting(net);
-        for link in &mut self.links {
-            if link.state == State::Busy {
-                self.busy -= 1;
-                self.tally.censored += 1;
-            }
-            link.leave(net);
+        self.free.clear();
+        for index in 0..self.links.len() as u32 {
+            let in_flight = self.links[index as usize].in_flight();
+            self.busy -= in_flight;
+            self.tally.censored += u64::from(in_flight);
+            self.leave(net, index);
         }
-        self.idle.clear();
     }
 }

@@ -1,11 +1,11 @@
 use std::io;
 use std::net::IpAddr;
 
-use photofinish_net::Stats;
+use photofinish_net::{Closed, Stats};
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Expect, Spread, StatusRule};
+use crate::{Expect, Request, Spread, StatusRule};
 
 /// A loop that does nothing and remembers what is open.
 #[derive(Default)]
@@ -67,12 +67,12 @@ fn driver(connections: u32, open: bool) -> Driver {
     let request = Request { bytes: b"GET / HTTP/1.1\r\n\r\n", is_head: false };
     let expect = Expect { status: StatusRule::Success, body_bytes: None, body_xxh3: None, same_body: true };
     let address = SocketAddr::from(([127, 0, 0, 1], 1));
-    Driver::new(0, address, request, connections, Checker::new(expect), open)
+    Driver::new(0, Target::new(address, request, connections, Checker::new(expect), open))
 }
 
 fn connected(connections: u32, open: bool) -> (Driver, FakeNet, Routes) {
     let (mut driver, mut net, mut routes) = (driver(connections, open), FakeNet::default(), Routes::default());
-    driver.connect_missing(&mut net, &mut routes);
+    driver.connect_missing(&mut net, &mut routes, u32::MAX);
     for link in 0..connections {
         driver.connected(&mut net, link);
     }
@@ -128,7 +128,7 @@ fn a_server_that_closes_idle_connections_fails_no_request() {
 #[test]
 fn a_want_of_descriptors_is_a_failed_connect() {
     let mut driver = driver(3, false);
-    driver.connect_missing(&mut FakeNet { refuse: true, ..FakeNet::default() }, &mut Routes::default());
+    driver.connect_missing(&mut FakeNet { refuse: true, ..FakeNet::default() }, &mut Routes::default(), u32::MAX);
     assert_eq!((driver.tally.failed.of(Reason::Connect), driver.tally.in_flight()), (3, Some(0)));
 }
 
@@ -186,7 +186,7 @@ proptest! {
 fn apply(driver: &mut Driver, net: &mut FakeNet, routes: &mut Routes, step: Step) {
     let state = |link: u32| driver.links[link as usize].state;
     match step {
-        Step::Connect => driver.connect_missing(net, routes),
+        Step::Connect => driver.connect_missing(net, routes, u32::MAX),
         Step::Connected(link) if state(link) == State::Connecting => driver.connected(net, link),
         Step::Receive(link, bytes) if matches!(state(link), State::Idle | State::Busy) => {
             driver.received(net, routes, link, &bytes);

@@ -4,11 +4,13 @@ use hdrhistogram::Histogram;
 
 use super::{
     Asked, Distribution, EnginePart, EntryPart, Fairness, Floor, LatencyPart, Little, RatePart, Report, Requests,
-    SCHEMA, ServerPart, SlicePart, ThreadPart, ThresholdPart, Throughput, WarmupPart,
+    SCHEMA, Seen, ServerPart, SlicePart, ThreadPart, ThresholdPart, Throughput, Warmup, WarmupPart,
 };
 use crate::check::{Expect, StatusRule};
 use crate::verdict::{Bound, Verdict};
-use crate::{Evidence, Failures, Reason};
+use photofinish_net::Nanos;
+
+use crate::{Collector, Evidence, Failures, Reason};
 
 /// `count` values that spread log-linearly from `low` to `high`, in ns.
 pub(crate) fn distribution(count: u64, low: u64, high: u64) -> Distribution {
@@ -138,7 +140,8 @@ pub(crate) fn empty() -> Report {
     (asked.mode, asked.rate_per_s, asked.arrivals, asked.seed) = ("closed", None, None, None);
     (asked.pipeline, asked.requests_per_connection, asked.ramp_ns) = (1, None, None);
     asked.sources.clear();
-    Report::new(asked, "epoll", &[])
+    let (collector, _) = Collector::new(0, Nanos::from_millis(100), false);
+    Report::new(asked, "epoll", &Seen { outcomes: &[], collector: &collector, entries: &[], warmup: Warmup::None }).0
 }
 
 /// A report in which every part is filled.

@@ -44,7 +44,7 @@ pub struct OutputFlags {
     plain: bool,
     /// No progress on standard error
     #[arg(short, long)]
-    quiet: bool,
+    pub quiet: bool,
 }
 
 /// Several faces as one.
@@ -118,13 +118,30 @@ impl OutputFlags {
             };
             errors.extend(file::write(flag, path, content).err());
         }
-        Ok(errors.iter().fold(ExitCode::SUCCESS, |_, error| Fault::Environment.report(&format!("load: {error}"))))
+        Ok(complain(&errors))
     }
+}
+
+impl OutputFlags {
+    /// Prints what is no report of one load: `json` with `--json`, `text` without; `--out` takes the JSON.
+    pub fn say(&self, json: &str, text: &str) -> ExitCode {
+        let printed = print(if self.json || self.ndjson { json } else { text });
+        let mut errors: Vec<OutputError> = printed.err().map(OutputError::Printing).into_iter().collect();
+        if let Some(path) = &self.out {
+            errors.extend(file::write("--out", path, Ok(json.as_bytes().to_vec())).err());
+        }
+        complain(&errors)
+    }
+}
+
+/// Says what could not be written; 0 if nothing.
+fn complain(errors: &[OutputError]) -> ExitCode {
+    errors.iter().fold(ExitCode::SUCCESS, |_, error| Fault::Environment.report(&format!("load: {error}")))
 }
 
 /// When sending began; a report is made as soon as the load is over.
 fn begun(report: &Report, ended: SystemTime) -> SystemTime {
-    let since = Duration::from_nanos(report.warmup.cut_ns + report.measured_ns + report.drain_ns);
+    let since = Duration::from_nanos(report.measured_ns + report.drain_ns);
     ended.checked_sub(since).unwrap_or(ended)
 }
 

@@ -1,4 +1,4 @@
-//! `--requests`: a TOML document with a table `[[request]]` for each (`docs/requests.md`).
+//! `--request-file`: a TOML document with a table `[[request]]` for each (`docs/requests.md`).
 
 use std::fmt;
 use std::ops::Range;

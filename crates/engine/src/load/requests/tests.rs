@@ -143,8 +143,8 @@ fn wrong_flags_are_named_with_the_place_within_them() {
     for words in [
         vec![],
         vec!["http://a/", "--urls", "x"],
-        vec!["--requests", "x", "-b", "y"],
-        vec!["--urls", "x", "--requests", "y"],
+        vec!["--request-file", "x", "-b", "y"],
+        vec!["--urls", "x", "--request-file", "y"],
     ] {
         assert!(Command::try_parse_from(std::iter::once("load").chain(words.iter().copied())).is_err(), "{words:?}");
     }
@@ -193,7 +193,7 @@ fn the_documented_examples_are_accepted() {
     folder.write("photo.jpg", b"\xff\xd8");
     let [document] = &examples("toml")[..] else { panic!("one document is expected") };
     let file = folder.write("requests.toml", document);
-    let groups = groups_of(&["--requests", &file, "-H", "Authorization: x", "-H", "content-type: text/plain"]);
+    let groups = groups_of(&["--request-file", &file, "-H", "Authorization: x", "-H", "content-type: text/plain"]);
     assert_eq!(
         labels(&groups[0]),
         [("GET /users/{{csv.id}}", 9.0), ("POST /users/{{csv.id}}/notes", 1.0), ("PUT /users/{{csv.id}}/photo", 0.5)]
@@ -236,7 +236,7 @@ fn a_wrong_document_is_named_with_line_and_column() {
         (String::new(), " has no requests: write a table [[request]]"),
     ] {
         let file = folder.write("requests.toml", &text);
-        let message = refusal(&["--requests", &file]);
+        let message = refusal(&["--request-file", &file]);
         assert!(message.starts_with(&format!("{file}{wanted}")), "{text}: {message}");
         assert!(!message.contains('\n'), "{message}");
     }
@@ -249,10 +249,10 @@ fn order_and_table_of_a_document_yield_to_the_flags() {
     let other = folder.write("other.csv", "v\nfrom-flag\n");
     let document = "order = \"sequence\"\ncsv = \"in.csv\"\n[[request]]\nurl = \"http://a/{{csv.v}}\"\n[[request]]\nurl = \"http://a/2\"\n";
     let file = folder.write("requests.toml", document);
-    let mut groups = groups_of(&["--requests", &file]);
+    let mut groups = groups_of(&["--request-file", &file]);
     assert!(wire(&mut groups[0].mix).starts_with("GET /from-document "));
     assert!(wire(&mut groups[0].mix).starts_with("GET /2 "));
-    let mut groups = groups_of(&["--requests", &file, "--csv", &other]);
+    let mut groups = groups_of(&["--request-file", &file, "--csv", &other]);
     assert!(wire(&mut groups[0].mix).starts_with("GET /from-flag "));
 }
 

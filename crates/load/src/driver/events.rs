@@ -1,0 +1,98 @@
+//! What the loop tells: bytes, and ends of connections.
+
+use photofinish_http::response::{AtClose, Event, Malformed};
+use photofinish_net::{Closed, Net};
+
+use super::link::State;
+use super::{Driver, Routes};
+use crate::Reason;
+
+impl Driver {
+    /// [`photofinish_net::Handler::received`] for one of this driver's connections.
+    pub fn received<N: Net>(&mut self, net: &mut N, routes: &mut Routes, index: u32, mut data: &[u8]) {
+        self.tally.wire_bytes += data.len() as u64;
+        if self.links[index as usize].state != State::Busy {
+            self.leave(net, index);
+            self.exhibits.failure.get_or_insert_with(|| Malformed::Unasked.to_string());
+            return;
+        }
+        loop {
+            let link = &mut self.links[index as usize];
+            if link.first_byte.0 == 0 {
+                link.first_byte = net.turn_time();
+            }
+            let before = data.len();
+            let event = link.parser.advance(&mut self.cache, &mut data);
+            link.wire_bytes += (before - data.len()) as u64;
+            match event {
+                Ok(None) => return,
+                Ok(Some(Event::Head(head, bytes))) => {
+                    link.status = head.status;
+                    if !self.exhibits.accepted {
+                        link.head_text = String::from_utf8_lossy(bytes).into_owned();
+                    }
+                    continue;
+                }
+                Ok(Some(Event::Body(bytes, rest))) => {
+                    link.hash.update(bytes, rest);
+                    continue;
+                }
+                Ok(Some(Event::End(reusable))) => {
+                    if data.is_empty() {
+                        self.complete(net, index, reusable);
+                    } else if reusable && !link.behind.is_empty() {
+                        self.complete(net, index, reusable);
+                        continue;
+                    } else {
+                        self.abandon(net, index, Reason::Malformed, &Malformed::Unasked.to_string());
+                    }
+                }
+                Err(error) => self.abandon(net, index, Reason::Malformed, &error.to_string()),
+            }
+            self.renew(net, routes, index);
+            return;
+        }
+    }
+
+    /// [`photofinish_net::Handler::closed`] for one of this driver's connections.
+    pub fn closed<N: Net>(&mut self, net: &mut N, routes: &mut Routes, index: u32, why: &Closed) {
+        let link = &mut self.links[index as usize];
+        link.conn = None;
+        self.established -= u32::from(matches!(link.state, State::Idle | State::Busy));
+        match link.state {
+            State::Missing => {}
+            State::Connecting => {
+                self.connecting -= 1;
+                link.state = State::Missing;
+                self.connect_failed(&format!("connection to {} failed: {}", self.address, describe(why)));
+                return;
+            }
+            State::Idle => self.leave(net, index),
+            State::Busy => match (why, link.parser.close()) {
+                (Closed::ByPeer, AtClose::Complete) => self.complete(net, index, false),
+                (Closed::ByPeer, AtClose::BeforeResponse) => {
+                    self.abandon(
+                        net,
+                        index,
+                        Reason::ClosedEarly,
+                        "the server closed the connection without a response",
+                    );
+                }
+                (Closed::ByPeer, AtClose::Early) => {
+                    self.abandon(net, index, Reason::ClosedEarly, "the server closed the connection within a response");
+                }
+                (Closed::Failed(error), _) => {
+                    self.abandon(net, index, Reason::Reset, &format!("the connection broke: {error}"));
+                }
+            },
+        }
+        self.renew(net, routes, index);
+    }
+}
+
+fn describe(why: &Closed) -> String {
+    match why {
+        Closed::ByPeer => "closed by the server".to_owned(),
+        Closed::Failed(error) => error.to_string(),
+    }
+}
