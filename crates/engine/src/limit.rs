@@ -8,6 +8,7 @@ use crate::origin;
 
 /// Answer every request with the same bytes: the reference line of a server race
 #[derive(clap::Args, Clone, Debug)]
+#[group(skip)]
 pub struct Args {
     #[command(flatten)]
     serving: origin::Args,

@@ -1,5 +1,6 @@
 //! The one native binary of Photofinish.
 
+mod completion;
 mod cost;
 mod cpus;
 mod fault;
@@ -41,6 +42,7 @@ enum Command {
     Probe(probe::Args),
     /// Run one program so that nothing of it can outlive the caller
     Keep(keep::Args),
+    Completion(completion::Args),
 }
 
 fn main() -> ExitCode {
@@ -56,5 +58,6 @@ fn main() -> ExitCode {
         Command::Scripted(args) => scripted::run(args),
         Command::Probe(args) => probe::run(args),
         Command::Keep(args) => keep::run(args),
+        Command::Completion(args) => completion::run(args, Cli::command()),
     }
 }

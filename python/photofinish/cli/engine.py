@@ -1,4 +1,4 @@
-"""``load`` and ``origin`` for the help and the completion; the native binary handles them before Python starts."""
+"""The engine's commands for the help and the completion; the native binary handles them before Python starts."""
 
 import os
 
@@ -20,3 +20,8 @@ def load(context: typer.Context) -> None:
 def origin(context: typer.Context) -> None:
     """Serve the reference routes: /, /test/SIZE, /info."""
     _become("origin", context)
+
+
+def completion(context: typer.Context) -> None:
+    """Print a script that completes every command in bash, zsh or fish."""
+    _become("completion", context)
