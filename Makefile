@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: race test build check format bench-verdicts bench-limit bench-engine bench-truth bench-tools clean
+.PHONY: race test build check format bench-verdicts bench-limit bench-engine bench-truth bench-tools bench-origin clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -65,6 +65,10 @@ bench-engine: bench-tools ## The load generator against bare loops and its peers
 
 bench-truth: bench-tools ## True against measured percentiles and rates; the peers' known bugs: benches/truth/README.md
 	$(PY) -m benches.truth.run
+
+bench-origin: build ## Origin and limit against real servers and the bare loops: benches/origin/README.md
+	cargo build --release --locked -p photofinish-bare
+	$(PY) benches/origin/run.py
 
 clean: ## Remove what was built; runs stay
 	rm -rf target $(VENV) .photofinish
