@@ -130,6 +130,19 @@ def measure(engine: Path, case: Case, seconds: float, seed: int) -> list[Compare
     ]
 
 
+def median_of(runs: Sequence[Sequence[Compared]]) -> list[Compared]:
+    """Of several runs of one case, each percentile's median truth and median error.
+
+    One pause of the machine in one run, which is neither the server's nor the client's doing, does not decide.
+    """
+    result = []
+    for column in zip(*runs, strict=True):
+        true = statistics.median(one.true for one in column)
+        error = statistics.median(one.measured - one.true for one in column)
+        result.append(Compared(column[0].case, column[0].share, true, true + error))
+    return result
+
+
 def rows(results: Sequence[Sequence[Compared]]) -> list[list[str]]:
     """One row a case: true → measured (and what passed) for each percentile."""
     lines = []

@@ -1,7 +1,7 @@
 """How true the load generator's figures are, and its peers', against a server that knows the truth about itself.
 
 make bench-truth
-.venv/bin/python -m benches.truth.run [--seconds 20] [--quick] [--only percentiles rates queue peers] [--keep]
+.venv/bin/python -m benches.truth.run [--seconds 20] [--runs 3] [--quick] [--only percentiles rates queue peers] [--keep]
 """
 
 import argparse
@@ -27,6 +27,8 @@ class Asked:
 
     engine: Path
     seconds: float
+    runs: int
+    """Of each percentile case; the table shows medians."""
     quick: bool
 
 
@@ -35,7 +37,8 @@ def percentile_part(asked: Asked) -> str:
     results = []
     for case in percentiles.CASES:
         print(f"percentiles: {case.name}", file=sys.stderr)
-        results.append(percentiles.measure(asked.engine, case, asked.seconds, seed=1))
+        runs = [percentiles.measure(asked.engine, case, asked.seconds, seed) for seed in range(asked.runs)]
+        results.append(percentiles.median_of(runs))
     compared = [one for result in results for one in result]
     passed = sum(one.within for one in compared)
     head = ["server", *(f"p{share * 100:g}" for share in percentiles.SHARES)]
@@ -86,12 +89,15 @@ def main() -> None:
     """Run the parts, print their tables, put them into README.md."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20.0, help="length of each load but the peers'")
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_SECONDS:g} s a load, without the longest row")
+    parser.add_argument("--runs", type=int, default=3, help="of each percentile case")
+    parser.add_argument(
+        "--quick", action="store_true", help=f"{QUICK_SECONDS:g} s a load, once, without the longest row"
+    )
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
     parser.add_argument("--keep", action="store_true", help="leave README.md as it is")
     arguments = parser.parse_args()
     seconds = min(arguments.seconds, QUICK_SECONDS) if arguments.quick else arguments.seconds
-    asked = Asked(engine_path(), seconds, arguments.quick)
+    asked = Asked(engine_path(), seconds, 1 if arguments.quick else arguments.runs, arguments.quick)
     for name in arguments.only:
         text = PARTS[name](asked)
         print(f"\n{text}\n")

@@ -8,5 +8,6 @@ mod memory;
 #[path = "../peers/mod.rs"]
 mod peers;
 mod percentiles;
+mod phases;
 mod rate;
 mod scripted;
