@@ -28,7 +28,7 @@ fn endure(script: &[&str], reason: &str) -> serde_json::Value {
 
 #[test]
 fn a_gigantic_head_is_refused_and_not_kept() {
-    let report = endure(&["--fault", "big-head:16m"], "malformed");
+    let report = endure(&["--fault", "big-head:1m"], "malformed");
     assert!(report["failure_example"].as_str().expect("an example").contains("head"), "{}", report["failure_example"]);
 }
 
