@@ -111,12 +111,17 @@ fn try_rate(args: &Args, ready: &Ready, probe: Probe) -> Result<Seen, String> {
     let (report, latencies) = try_once(args, ready, &pacing)?;
     let first_byte = latencies.first_byte();
     let seen = observations(&report, &latencies, &first_byte);
-    let broken: Vec<String> = flags
+    let mut broken: Vec<String> = flags
         .slo
         .iter()
         .filter(|slo| !slo.holds(&seen))
         .map(|slo| format!("{slo}: {}", slo.check(&seen).text))
         .collect();
+    // A generator that is late only adds to what was measured: a promise that is kept all the same is kept.
+    let generator_bound = report.verdict.bound == Bound::GeneratorBound && !broken.is_empty();
+    if generator_bound {
+        broken.clone_from(&report.verdict.reasons);
+    }
     let rate = report.rate.as_ref();
     Ok(Seen {
         sent_per_s: rate.map_or(0.0, |rate| rate.sent_per_s),
@@ -128,7 +133,7 @@ fn try_rate(args: &Args, ready: &Ready, probe: Probe) -> Result<Seen, String> {
         p99_ns: report.latency.response.p99_ns,
         p999_ns: report.latency.response.p999_ns,
         latency_ns: flags.slo[0].observed(&seen),
-        generator_bound: report.verdict.bound == Bound::GeneratorBound,
+        generator_bound,
     })
 }
 
