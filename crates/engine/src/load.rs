@@ -18,6 +18,7 @@ use std::process::ExitCode;
 
 use hdrhistogram::Histogram;
 use photofinish_load::report::Floor;
+use photofinish_load::report::figures::asked_rate;
 use photofinish_load::threshold::Observations;
 use photofinish_load::{Latencies, Report};
 use photofinish_net::{Backend, Nanos};
@@ -143,13 +144,13 @@ impl Args {
         let pace = match (&ready.pacing.course, &self.pace.stages) {
             (None, _) => "closed loop".to_owned(),
             (Some(_), Some(stages)) => format!("open loop, {stages}"),
-            (Some(_), None) => format!("open loop, {} requests/s", self.pace.rate.unwrap_or_default()),
+            (Some(_), None) => format!("open loop, {} requests/s", asked_rate(self.pace.rate.unwrap_or_default())),
         };
         About {
             target: format!("http://{}{}{more}", url.authority, url.path),
             pace,
             connections: self.pace.connections,
-            backend: self.engine.backend.name().to_owned(),
+            backend: if self.engine.backend == Backend::Auto { "" } else { self.engine.backend.name() }.to_owned(),
         }
     }
 

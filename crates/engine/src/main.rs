@@ -3,6 +3,8 @@
 mod completion;
 mod cost;
 mod cpus;
+#[cfg(test)]
+mod documented;
 mod fault;
 mod keep;
 mod laboratory;

@@ -84,6 +84,7 @@ pub fn measure(job: &Job<'_>, face: &mut dyn Face, server: Option<Server>) -> Re
     drop(send);
     let mut watch = Watch::new(job.pacing, collector, server, slice);
     let ended = wait(job, &shared, &receive, &mut watch, face);
+    watch.end(&shared, face);
     face.close();
     let ended = ended?;
     let backend = ended.first().map_or("", |(stats, _)| stats.backend);

@@ -54,12 +54,27 @@ impl<'a> Watch<'a> {
         let elapsed = Nanos::now().since(start);
         self.book(elapsed);
         if elapsed.since(self.last_tick) >= TICK {
-            let span_s = elapsed.since(self.last_tick).0 as f64 / 1e9;
-            let used = self.server.as_ref().map(|_| (self.booked_ns - self.ticked_ns) as f64 / 1e9 / span_s);
-            self.collector.tick(elapsed, used);
-            self.ticked_ns = self.booked_ns;
-            self.last_tick = elapsed;
+            self.tick(elapsed);
             self.show(elapsed, shared.standing(), face);
+        }
+    }
+
+    /// Ends a span of the live view.
+    fn tick(&mut self, elapsed: Nanos) {
+        let span_s = elapsed.since(self.last_tick).0.max(1) as f64 / 1e9;
+        let used = self.server.as_ref().map(|_| (self.booked_ns - self.ticked_ns) as f64 / 1e9 / span_s);
+        self.collector.tick(elapsed, used);
+        self.ticked_ns = self.booked_ns;
+        self.last_tick = elapsed;
+    }
+
+    /// Shows what was gathered to the end, so that what was shown adds up to what is reported.
+    pub fn end(&mut self, shared: &Shared, face: &mut dyn Face) {
+        self.collector.gather();
+        if let Some(start) = shared.started() {
+            let elapsed = Nanos::now().since(start);
+            self.tick(elapsed);
+            face.end(&self.snapshot(elapsed, Stage::Draining));
         }
     }
 
@@ -73,7 +88,11 @@ impl<'a> Watch<'a> {
     }
 
     fn show(&self, elapsed: Nanos, stage: Stage, face: &mut dyn Face) {
-        face.show(&Snapshot {
+        face.show(&self.snapshot(elapsed, stage));
+    }
+
+    fn snapshot(&self, elapsed: Nanos, stage: Stage) -> Snapshot<'_> {
+        Snapshot {
             stage,
             elapsed,
             duration: self.pacing.duration,
@@ -82,7 +101,7 @@ impl<'a> Watch<'a> {
             tally: self.collector.tally(),
             response: &self.collector.total().response,
             ticks: self.collector.ticks(),
-        });
+        }
     }
 
     /// What was gathered, to the last harvest, and what the server cost.

@@ -19,6 +19,11 @@ pub trait Face {
     /// Shows `snapshot`; may be called as often as one likes, and draws ten times a second at most.
     fn show(&mut self, snapshot: &Snapshot<'_>);
 
+    /// Shows the load as it ended, however shortly after the look before.
+    fn end(&mut self, snapshot: &Snapshot<'_>) {
+        self.show(snapshot);
+    }
+
     /// Leaves the terminal as it was found. Harmless when called again.
     fn close(&mut self);
 

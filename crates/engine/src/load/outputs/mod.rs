@@ -55,6 +55,10 @@ impl Face for Faces {
         self.0.iter_mut().for_each(|face| face.show(snapshot));
     }
 
+    fn end(&mut self, snapshot: &Snapshot<'_>) {
+        self.0.iter_mut().for_each(|face| face.end(snapshot));
+    }
+
     fn close(&mut self) {
         self.0.iter_mut().for_each(|face| face.close());
     }

@@ -43,13 +43,20 @@ pub struct Ndjson<W: Write> {
     elapsed_ns: u64,
     tally: Tally,
     response: Option<Histogram<u64>>,
-    ended: bool,
 }
 
 impl<W: Write> Ndjson<W> {
     /// Writes to `out`.
     pub fn new(out: W) -> Self {
-        Self { out, elapsed_ns: 0, tally: Tally::default(), response: None, ended: false }
+        Self { out, elapsed_ns: 0, tally: Tally::default(), response: None }
+    }
+
+    fn tell(&mut self, snapshot: &Snapshot<'_>) {
+        let line = self.line(snapshot);
+        (self.elapsed_ns, self.tally) = (snapshot.elapsed.0, *snapshot.tally);
+        self.response = Some(snapshot.response.clone());
+        // A reader that went away ends the load elsewhere.
+        let _ = write(&mut self.out, &line);
     }
 
     fn line(&mut self, snapshot: &Snapshot<'_>) -> Line {
@@ -110,19 +117,17 @@ fn mean(ticks: &[&Tick], figure: fn(&Tick) -> Option<f64>) -> Option<f64> {
 
 impl<W: Write> Face for Ndjson<W> {
     fn show(&mut self, snapshot: &Snapshot<'_>) {
-        let draining = snapshot.stage == Stage::Draining;
         let span = snapshot.elapsed.0.saturating_sub(self.elapsed_ns);
-        // What is left of the last second comes as soon as sending has ended.
-        let due = span >= EVERY_NS || (draining && !self.ended && span > 0);
-        if snapshot.stage == Stage::Connecting || !due {
-            return;
+        if snapshot.stage != Stage::Connecting && span >= EVERY_NS {
+            self.tell(snapshot);
         }
-        self.ended = draining;
-        let line = self.line(snapshot);
-        (self.elapsed_ns, self.tally) = (snapshot.elapsed.0, *snapshot.tally);
-        self.response = Some(snapshot.response.clone());
-        // A reader that went away ends the load elsewhere.
-        let _ = write(&mut self.out, &line);
+    }
+
+    /// The rest of a second, so that the lines add up to the report.
+    fn end(&mut self, snapshot: &Snapshot<'_>) {
+        if snapshot.stage != Stage::Connecting && snapshot.elapsed.0 > self.elapsed_ns {
+            self.tell(snapshot);
+        }
     }
 
     fn close(&mut self) {}
@@ -170,7 +175,7 @@ mod tests {
         }
         scene.stage = Stage::Draining;
         stream.show(&scene.snapshot());
-        stream.show(&scene.snapshot());
+        stream.end(&scene.snapshot());
         let lines = lines(&stream.out);
         let spans: Vec<u64> = lines.iter().map(|line| line["span_ns"].as_u64().unwrap() / 1_000_000).collect();
         assert_eq!(spans, [1000, 1000, 1000, 400]);

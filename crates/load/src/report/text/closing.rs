@@ -7,6 +7,9 @@ use crate::report::figures::{bytes, counted, cut, grouped, span, wrapped};
 use crate::report::{Floor, ServerPart};
 use crate::verdict::Bound;
 
+/// A smaller error of a rate is not told apart: one request in a self-check of 100,000.
+const LEAST_ERROR: f64 = 1e-5;
+
 impl Text<'_> {
     pub(super) fn verdict(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let verdict = &self.report.verdict;
@@ -123,7 +126,7 @@ fn floor_lines(out: &mut Formatter<'_>, floor: &Floor) -> fmt::Result {
         &format!(
             "differences below {} of a percentile or {:.3} % of a rate are not measurable (self-check of {})",
             span(floor.stall_error_ns),
-            floor.rate_error * 100.0,
+            floor.rate_error.max(LEAST_ERROR) * 100.0,
             cut(&floor.measured_at, 25)
         ),
     )

@@ -26,7 +26,8 @@ impl Text<'_> {
         }
         let parts = [("first byte", &latency.first_byte), ("body", &latency.body), ("connect", &latency.connect)];
         for (name, part) in parts {
-            if part.count > 0 {
+            // Bodies that came in one piece with their heads took no time of their own.
+            if part.max_ns.is_some_and(|most| most > 0) {
                 row(out, name, part)?;
             }
         }
