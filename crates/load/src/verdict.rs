@@ -112,7 +112,8 @@ fn generator_at_fault(figures: &Figures) -> Vec<String> {
     let lag_limit = LAG_FLOOR_NS.max(figures.service_p50_ns / 10);
     if figures.offered_and_sent.is_some() && figures.send_lag_p99_ns > lag_limit {
         reasons.push(format!(
-            "1 % of the requests left more than {} µs late by the generator's own fault (limit {} µs)",
+            "1 % of the requests left more than {} µs late although their connection was free (limit {} µs): the \
+             generator did not get its CPU in time; give it an idle one (--cpus) or another machine",
             figures.send_lag_p99_ns / 1000,
             lag_limit / 1000
         ));

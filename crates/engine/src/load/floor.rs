@@ -148,7 +148,8 @@ pub fn measure(backend: Backend, time: Nanos) -> Result<Floor, String> {
         null_cpu_ns: fast.engine.cpu_ns_per_request.unwrap_or(0.0),
         send_lag_p99_ns: calm.engine.send_lag_p99_ns.unwrap_or(0),
         stall_error_ns: stall_error.unwrap_or(0),
-        rate_error: calm.rate.map_or(0.0, |rate| rate.error.abs()),
+        // Nothing below one request can show.
+        rate_error: calm.rate.map_or(0.0, |rate| rate.error.abs()).max(1.0 / calm.requests.sent as f64),
     })
 }
 
