@@ -57,12 +57,12 @@ impl Face for Silent {
 }
 
 /// The face that fits standard error: the live view on a terminal of at least 60 × 16; one rewritten line on a smaller or
-/// dumb one, or if `plain`; a line every five seconds where it is no terminal; nothing if `quiet`.
+/// dumb one, or if `plain`; a line every five seconds where it is no terminal or in the background; nothing if `quiet`.
 pub fn choose(quiet: bool, plain: bool, about: About) -> Box<dyn Face> {
     if quiet {
         return Box::new(Silent);
     }
-    if !std::io::stderr().is_terminal() {
+    if !std::io::stderr().is_terminal() || !screen::is_foreground() {
         return Box::new(plain::Plain::new(std::io::stderr()));
     }
     let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");

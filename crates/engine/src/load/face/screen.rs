@@ -22,6 +22,12 @@ pub fn size() -> Option<(u16, u16)> {
     (known && window.ws_col > 0 && window.ws_row > 0).then_some((window.ws_col, window.ws_row))
 }
 
+/// Whether this process may use the terminal: a job in the background that changes its modes is stopped by the kernel.
+pub fn is_foreground() -> bool {
+    // SAFETY: no pointers.
+    unsafe { libc::tcgetpgrp(libc::STDERR_FILENO) == libc::getpgrp() }
+}
+
 /// Keys come one by one and unechoed, and a screen of its own covers what was there.
 pub fn take() -> io::Result<()> {
     HOOKS.call_once(|| {
