@@ -111,6 +111,18 @@ fn arrivals_wait_for_a_connection_and_are_lost_neither_then_nor_at_the_end() {
 }
 
 #[test]
+fn nothing_counts_as_unsent_once_as_many_have_left_as_were_asked_for() {
+    let (mut driver, mut net, _) = connected(3, true);
+    driver.budget = 2;
+    let begin = Nanos::now() - Nanos::from_millis(100);
+    let mut schedule = Schedule::new(Spread::Constant, 1000.0, 1, 0, 1);
+    schedule.begin(begin);
+    driver.set_pace(&mut net, Pace::Open { schedule, until: begin + Nanos::from_millis(100) });
+    driver.rest();
+    assert_eq!((driver.spent(), driver.tally.sent, driver.tally.unsent), (true, 2, 0));
+}
+
+#[test]
 fn bytes_on_an_idle_connection_close_it_and_are_shown() {
     let (mut driver, mut net, mut routes) = connected(1, false);
     driver.received(&mut net, &mut routes, 0, HELLO);
