@@ -35,6 +35,13 @@ pub struct SearchFlags {
     precision: Share,
 }
 
+impl SearchFlags {
+    /// The condition whose latency the curve shows; none if all are about something else.
+    fn shown(&self) -> Option<&Threshold> {
+        self.slo.iter().find(|slo| slo.limit_ns().is_some())
+    }
+}
+
 /// A part of 1: `0.05` or `5%`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Share(f64);
@@ -75,11 +82,12 @@ pub fn run(args: &Args, ready: &Ready) -> Result<ExitCode, String> {
         search.record(probe, seen);
     }
     progress.close();
+    let shown = flags.shown();
     let about = About {
         url: format!("http://{}{}", ready.groups[0].url.authority, ready.groups[0].url.path),
         slo: flags.slo.iter().map(ToString::to_string).collect(),
-        latency: flags.slo[0].figure(),
-        limit_ns: flags.slo[0].limit_ns(),
+        latency: shown.map_or_else(|| "p99".to_owned(), Threshold::figure),
+        limit_ns: shown.and_then(Threshold::limit_ns),
         connections: args.pace.connections,
         threads: args.engine.threads,
         backend: backend.to_owned(),
@@ -132,7 +140,9 @@ fn try_rate(args: &Args, ready: &Ready, probe: Probe) -> Result<Seen, String> {
         p50_ns: report.latency.response.p50_ns,
         p99_ns: report.latency.response.p99_ns,
         p999_ns: report.latency.response.p999_ns,
-        latency_ns: flags.slo[0].observed(&seen),
+        latency_ns: flags
+            .shown()
+            .map_or_else(|| report.latency.response.p99_ns.map(|nanos| nanos as f64), |slo| slo.observed(&seen)),
         generator_bound,
     })
 }
