@@ -1,6 +1,8 @@
 //! Little servers that behave as a test wants, and the engine's commands run against them.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod schema;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
