@@ -178,7 +178,7 @@ impl Args {
         if !self.outputs.quiet {
             eprintln!("photofinish: load: a self-check of this machine, once (2 s; --no-self-check leaves it out)");
         }
-        let measured = floor::measure(self.engine.backend, SHORT_CHECK).ok()?;
+        let measured = floor::measure(self.engine.backend, SHORT_CHECK).ok().filter(|_| !signals::asked_to_end())?;
         // Where it can't be kept, the next load measures it again.
         let _ = floor::store(&measured);
         Some(measured)
@@ -190,6 +190,9 @@ impl Args {
             eprintln!("photofinish: load: measuring this machine for 10 s; leave it alone meanwhile");
         }
         let measured = floor::measure(self.engine.backend, LONG_CHECK)?;
+        if signals::asked_to_end() {
+            return Err("the self-check was interrupted: nothing is kept of it".to_owned());
+        }
         let path = floor::store(&measured)?;
         let json = serde_json::to_string_pretty(&measured).map_err(|error| error.to_string())? + "\n";
         let text = format!("{}kept in {}: every later report carries it\n", floor::text(&measured), path.display());

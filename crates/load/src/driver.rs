@@ -190,13 +190,12 @@ impl Driver {
         self.pump(net);
     }
 
-    /// Ends the pace. Arrivals that were intended and never sent become [`Tally::unsent`], unless as many requests have
-    /// left as were asked for: then none was intended. The schedule, if there was one, comes back for the next span.
+    /// Ends the pace. Arrivals that were intended and never sent become [`Tally::unsent`], as many as may still be sent;
+    /// the schedule, if there was one, comes back for the next span.
     pub fn rest(&mut self) -> Option<Schedule> {
         match std::mem::replace(&mut self.pace, Pace::Rest) {
             Pace::Open { mut schedule, until } => {
-                let passed = schedule.pass_until(until);
-                self.tally.unsent += if self.spent() { 0 } else { passed };
+                self.tally.unsent += schedule.pass_until(until).min(self.budget);
                 Some(schedule)
             }
             _ => None,

@@ -130,6 +130,8 @@ pub struct Session {
     slice_ends: Nanos,
     timer: Option<Nanos>,
     began: Nanos,
+    /// When there was a connection last, and how many there had been until then.
+    alive: (Nanos, u64),
     area_at: Nanos,
     in_flight: u32,
     overhang: u64,
@@ -154,6 +156,7 @@ impl Session {
             slice_ends: Nanos(u64::MAX),
             timer: None,
             began: Nanos(0),
+            alive: (Nanos(0), 0),
             area_at: Nanos(0),
             in_flight: 0,
             overhang: 0,
@@ -198,7 +201,8 @@ impl Session {
             Stage::Draining { since, until } => {
                 let quiet = self.lanes.iter().all(|lane| {
                     let driver = &lane.driver;
-                    driver.in_flight() == 0 && (driver.exhausted(now) || driver.established() == 0)
+                    let unconnected = driver.established() + driver.connecting() == 0;
+                    driver.in_flight() == 0 && (driver.exhausted(now) || unconnected)
                 });
                 if quiet || now >= until {
                     self.finish(net, since, now);
@@ -221,13 +225,27 @@ impl Session {
         if self.shared.end_asked.load(Ordering::Acquire) {
             self.interrupt(net, now);
         }
+        self.give_up_on_the_dead(net, now);
+    }
+
+    /// Where no time ends the load, a server that is gone must: each failed attempt to connect uses up one request, but
+    /// a large number of them would take hours.
+    fn give_up_on_the_dead<N: Net>(&mut self, net: &mut N, now: Nanos) {
+        let connects = self.lanes.iter().map(|lane| lane.driver.tally.connects).sum();
+        if connects > self.alive.1 || self.lanes.iter().any(|lane| lane.driver.established() > 0) {
+            self.alive = (now, connects);
+        }
+        let ends_by_number = self.plan.duration.is_none() && matches!(self.stage, Stage::Sending { .. });
+        if ends_by_number && now.since(self.alive.0.max(self.began)) > self.plan.timeout {
+            self.end_sending(net, now, Nanos(0));
+        }
     }
 
     /// Connects what is missing of the connections that there should be at `now`.
     fn connect<N: Net>(&mut self, net: &mut N, now: Nanos) {
         let ramp = self.plan.ramp.0;
         let share = if ramp == 0 { 1.0 } else { (now.since(self.began).0 as f64 / ramp as f64).min(1.0) };
-        for lane in &mut self.lanes {
+        for lane in self.lanes.iter_mut().filter(|lane| !lane.driver.spent()) {
             let upto = (f64::from(lane.driver.connections()) * share).ceil().max(1.0) as u32;
             lane.driver.connect_missing(net, &mut self.routes, upto);
         }
@@ -235,6 +253,8 @@ impl Session {
 
     fn interrupt<N: Net>(&mut self, net: &mut N, now: Nanos) {
         match self.stage {
+            // Nothing is sent any more; whoever has connected goes on to the report at once.
+            Stage::Connecting { .. } => self.stage = Stage::Connecting { until: now },
             Stage::Sending { .. } => {
                 self.outcome.interrupted = true;
                 self.end_sending(net, now, SHORT_DRAIN.min(self.plan.timeout));
@@ -242,14 +262,19 @@ impl Session {
             Stage::Draining { since, until } => {
                 self.stage = Stage::Draining { since, until: until.min(now + SHORT_DRAIN) };
             }
-            _ => {}
+            Stage::Over => {}
         }
     }
 
     /// All connections are there, or as many as there will be: waits for the other threads, then sends.
     fn begin<N: Net>(&mut self, net: &mut N) {
+        let asked_to_end = self.shared.end_asked.load(Ordering::Acquire);
         for lane in &mut self.lanes {
-            lane.driver.stop_connecting(net);
+            if asked_to_end {
+                lane.driver.forget_connecting(net);
+            } else {
+                lane.driver.stop_connecting(net);
+            }
         }
         self.shared.ready.wait();
         let start = *self.shared.start.get_or_init(Nanos::now);
@@ -258,7 +283,8 @@ impl Session {
         self.began = start;
         self.area_at = start;
         self.slice_ends = start + self.plan.slice;
-        let until = start + self.plan.duration.unwrap_or(NO_END);
+        self.outcome.interrupted = asked_to_end;
+        let until = if asked_to_end { start } else { start + self.plan.duration.unwrap_or(NO_END) };
         self.stage = Stage::Sending { until };
         for lane in &mut self.lanes {
             lane.driver.recording = true;
@@ -327,6 +353,7 @@ impl Session {
         let mut share = self.share(net);
         for lane in &mut self.lanes {
             lane.driver.rest();
+            lane.driver.forget_connecting(net);
             lane.driver.cut(net);
             let rest = std::mem::replace(&mut lane.driver.latencies, Box::new(crate::Latencies::new(false)));
             lane.reaper.reap_last(self.slice, rest, &lane.driver.tally, share);

@@ -57,7 +57,7 @@ pub struct Measured {
 /// Runs all threads to their end, however that comes.
 pub fn measure(job: &Job<'_>, face: &mut dyn Face, server: Option<Server>) -> Result<Measured, String> {
     signals::remember();
-    signals::allow_many_files();
+    let most_files = signals::allow_many_files();
     let timeout = job.pacing.flags.timeout.0;
     // Time-outs bound connecting and draining; the fence is for whatever hangs all the same.
     let bound = job.pacing.duration.unwrap_or(LONGEST);
@@ -72,7 +72,7 @@ pub fn measure(job: &Job<'_>, face: &mut dyn Face, server: Option<Server>) -> Re
     let (send, receive) = channel();
     for (thread, plans) in plans.iter().enumerate() {
         let mut session = session(job, plans, &checkers, &mut reapers, slice, &shared)?;
-        let options = options(job, thread, plans);
+        let options = options(job, thread, plans, most_files);
         let send = send.clone();
         let spawned = std::thread::Builder::new().name(format!("load-{thread}")).spawn(move || {
             let ended = photofinish_net::run(&options, Vec::new(), &mut session);
@@ -93,6 +93,9 @@ pub fn measure(job: &Job<'_>, face: &mut dyn Face, server: Option<Server>) -> Re
     let entries: Vec<_> = job.groups.iter().map(|group| group.mix.entries().to_vec()).collect();
     let seen = Seen { outcomes: &outcomes, collector: &collector, entries: &entries, warmup: job.checks.warmup.0 };
     let (mut report, latencies) = Report::new(asked(job), backend, &seen);
+    if job.backend == Backend::Auto && backend == Backend::Epoll.name() {
+        report.backend_reason = photofinish_net::probe().io_uring.reason;
+    }
     report.server = server.map(|mut part| {
         let accepted = report.requests.accepted;
         part.cpu_ns_per_request = part.cpu_ns.filter(|_| accepted > 0).map(|all| all as f64 / accepted as f64);
@@ -154,22 +157,41 @@ fn lanes(job: &Job<'_>) -> Result<Vec<Vec<LanePlan>>, String> {
     }
     let connections = dealt(u64::from(flags.connections), &weights, 1);
     let requests = flags.requests.map(|all| dealt(all, &weights, 0));
-    let mut threads = vec![Vec::new(); job.threads as usize];
+    Ok(placed(job.threads, &connections, requests.as_deref()))
+}
+
+/// Deals what each group has out to threads: as evenly as can be, and so that no thread is left without.
+fn placed(threads: u32, connections: &[u64], requests: Option<&[u64]>) -> Vec<Vec<LanePlan>> {
+    let mut lanes = vec![Vec::new(); threads as usize];
+    let mut dealt = 0;
     for (group, &connections) in connections.iter().enumerate() {
-        let users = u64::from(job.threads).min(connections);
-        let even = vec![1.0; users as usize];
-        let connections = dealt(connections, &even, 1);
-        let requests = requests.as_ref().map(|all| dealt(all[group], &even, 0));
-        for (share, &connections) in connections.iter().enumerate() {
-            threads[(share + group) % job.threads as usize].push(LanePlan {
+        let users = u64::from(threads).min(connections);
+        // The first shares get what is left over, as they do of a schedule's arrivals and of a table's rows.
+        let part = |all: u64, share: u64| all / users + u64::from(share < all % users);
+        for share in 0..users {
+            let plan = LanePlan {
                 group,
                 share: (share as u32, users as u32),
-                connections: connections as u32,
-                requests: requests.as_ref().map(|all| all[share]),
-            });
+                connections: part(connections, share) as u32,
+                requests: requests.map(|all| part(all[group], share)),
+            };
+            lanes[dealt % threads as usize].push(plan);
+            dealt += 1;
         }
     }
-    Ok(threads)
+    lanes
+}
+
+/// The sources that a server at `to` can be reached from.
+fn sources(all: &[IpAddr], to: SocketAddr) -> Result<Vec<IpAddr>, String> {
+    let fitting: Vec<IpAddr> = all.iter().copied().filter(|source| source.is_ipv4() == to.is_ipv4()).collect();
+    match all.first() {
+        Some(first) if fitting.is_empty() => {
+            let family = if to.is_ipv4() { "IPv4" } else { "IPv6" };
+            Err(format!("--source {first} can't reach {to}: give an {family} address of this machine"))
+        }
+        _ => Ok(fitting),
+    }
 }
 
 /// `total` in whole parts as near to `weights` as whole parts can be, each at least `least`.
@@ -210,7 +232,7 @@ fn session(
             depth: flags.pipeline,
             requests_per_connection: flags.requests_per_connection,
             requests: plan.requests,
-            sources: flags.source.iter().copied().filter(|source| source.is_ipv4() == address.is_ipv4()).collect(),
+            sources: sources(&flags.source, address)?,
             count_entries: several,
             open: pacing.course.is_some(),
         };
@@ -222,11 +244,13 @@ fn session(
     Ok(Session::new(lanes, plan, Arc::clone(shared)))
 }
 
-fn options(job: &Job<'_>, thread: usize, plans: &[LanePlan]) -> Options {
-    let connections: u32 = plans.iter().map(|plan| plan.connections).sum();
+fn options(job: &Job<'_>, thread: usize, plans: &[LanePlan], most_files: usize) -> Options {
+    let connections = plans.iter().map(|plan| plan.connections as usize).sum::<usize>();
     Options {
         backend: job.backend,
-        max_connections: connections as usize + 16,
+        // A connection that is given up keeps its slot until the kernel has let go of it; the next one needs another. A
+        // table of more files than the limit would be refused.
+        max_connections: (2 * connections + 16).min(most_files.max(connections + 16)),
         cpu: job.cpus.map(|list| list.0[thread % list.0.len()]),
         busy_poll: Nanos(0),
         precise_timer: job.pacing.course.is_some(),
@@ -279,5 +303,34 @@ mod tests {
         assert_eq!(dealt(100, &[3.0, 1.0], 0), [75, 25]);
         assert_eq!(dealt(3, &[1000.0, 1.0, 1.0], 1), [1, 1, 1]);
         assert_eq!(dealt(7, &[0.1; 7], 0), [1; 7]);
+    }
+
+    #[test]
+    fn no_thread_is_left_without_connections() {
+        for connections in [&[2_u64, 2][..], &[1, 1, 1, 1], &[3, 1], &[4], &[7, 1, 2]] {
+            let lanes = placed(4, connections, Some(&vec![10; connections.len()]));
+            assert!(lanes.iter().all(|lanes| !lanes.is_empty()), "{connections:?}: {lanes:?}");
+            for (group, &all) in connections.iter().enumerate() {
+                let of_group = || lanes.iter().flatten().filter(|lane| lane.group == group);
+                assert_eq!(of_group().map(|lane| u64::from(lane.connections)).sum::<u64>(), all);
+                assert_eq!(of_group().filter_map(|lane| lane.requests).sum::<u64>(), 10);
+            }
+        }
+    }
+
+    #[test]
+    fn requests_that_do_not_divide_evenly_go_to_the_first_shares_as_rows_do() {
+        let lanes = placed(3, &[3], Some(&[10]));
+        let requests: Vec<_> = lanes.iter().flatten().map(|lane| (lane.share.0, lane.requests)).collect();
+        assert_eq!(requests, [(0, Some(4)), (1, Some(3)), (2, Some(3))]);
+    }
+
+    #[test]
+    fn a_source_of_the_wrong_family_is_refused_and_not_left_out() {
+        let (four, six): (IpAddr, IpAddr) = ([127, 0, 0, 2].into(), std::net::Ipv6Addr::LOCALHOST.into());
+        let to = SocketAddr::from(([127, 0, 0, 1], 80));
+        assert_eq!(sources(&[six, four], to), Ok(vec![four]));
+        assert_eq!(sources(&[], to), Ok(Vec::new()));
+        assert!(sources(&[six], to).unwrap_err().contains("give an IPv4 address"));
     }
 }

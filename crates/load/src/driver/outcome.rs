@@ -70,11 +70,12 @@ impl Driver {
         }
         if let Pace::Closed { until } = self.pace
             && self.budget > 0
+            && !had_room
         {
             let now = Nanos::now();
             if now < until {
                 self.send(net, index, now, at, now);
-                if !had_room && self.depth > 1 && self.has_room(index) {
+                if self.depth > 1 && self.has_room(index) {
                     self.free.push_back(index);
                 }
                 return;
@@ -83,9 +84,7 @@ impl Driver {
         if !had_room {
             self.free.push_back(index);
         }
-        if matches!(self.pace, Pace::Open { .. }) {
-            self.pump(net);
-        }
+        self.pump(net);
     }
 
     fn keep_evidence(&mut self, index: u32, body: BodyMark, accepted: bool) {
@@ -180,7 +179,15 @@ impl Driver {
         }
     }
 
-    /// Closes all connections; requests in flight are counted as censored.
+    /// Gives up every attempt to connect without counting it: the load is over before anybody knows how it would end.
+    pub fn forget_connecting<N: Net>(&mut self, net: &mut N) {
+        for link in self.links.iter_mut().filter(|link| link.state == State::Connecting) {
+            link.leave(net);
+        }
+        self.connecting = 0;
+    }
+
+    /// Closes all connections; requests in flight are counted as censored, attempts to connect as failed.
     pub fn cut<N: Net>(&mut self, net: &mut N) {
         self.stop_connecting(net);
         self.free.clear();

@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::io;
 use std::net::IpAddr;
 
@@ -5,6 +6,7 @@ use photofinish_net::{Closed, Stats};
 use proptest::prelude::*;
 
 use super::*;
+use crate::mix::{Entry, Order};
 use crate::{Expect, Request, Spread, StatusRule};
 
 /// A loop that does nothing and remembers what is open.
@@ -13,6 +15,8 @@ struct FakeNet {
     next_slot: u32,
     open: Vec<Conn>,
     sent: usize,
+    /// Requests by slot, which no two connections share.
+    carried: HashMap<u32, u32>,
     stats: Stats,
     refuse: bool,
 }
@@ -37,12 +41,13 @@ impl Net for FakeNet {
     }
 
     fn send(&mut self, _conn: Conn, _bytes: &[u8]) {
-        unreachable!("a driver sends bytes that live as long as the process");
+        unreachable!("these requests are bytes that live as long as the process");
     }
 
     fn send_static(&mut self, conn: Conn, _bytes: &'static [u8]) {
         assert!(self.open.contains(&conn), "sent on a closed connection");
         self.sent += 1;
+        *self.carried.entry(conn.slot).or_default() += 1;
     }
 
     fn queued(&self, _conn: Conn) -> usize {
@@ -60,23 +65,42 @@ impl Net for FakeNet {
     fn stop(&mut self) {}
 }
 
+const EXPECT: Expect = Expect { status: StatusRule::Success, body_bytes: None, body_xxh3: None, same_body: true };
 const FAR: Nanos = Nanos(u64::MAX / 2);
+const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
 
 fn driver(connections: u32, open: bool) -> Driver {
+    Driver::new(0, target(connections, open))
+}
+
+fn target(connections: u32, open: bool) -> Target {
     let request = Request { bytes: b"GET / HTTP/1.1\r\n\r\n", is_head: false };
-    let expect = Expect { status: StatusRule::Success, body_bytes: None, body_xxh3: None, same_body: true };
     let address = SocketAddr::from(([127, 0, 0, 1], 1));
-    Driver::new(0, Target::new(address, request, connections, Checker::new(expect), open))
+    Target::new(address, request, connections, Checker::new(EXPECT), open)
 }
 
 fn connected(connections: u32, open: bool) -> (Driver, FakeNet, Routes) {
-    let (mut driver, mut net, mut routes) = (driver(connections, open), FakeNet::default(), Routes::default());
+    connected_to(target(connections, open))
+}
+
+fn connected_to(target: Target) -> (Driver, FakeNet, Routes) {
+    let connections = target.connections;
+    let (mut driver, mut net, mut routes) = (Driver::new(0, target), FakeNet::default(), Routes::default());
     driver.connect_missing(&mut net, &mut routes, u32::MAX);
     for link in 0..connections {
         driver.connected(&mut net, link);
     }
     (driver, net, routes)
+}
+
+/// GET, HEAD and GET in turn, each counted.
+fn mixed(connections: u32, open: bool) -> Target {
+    let request = |is_head| Entry::from(Request { bytes: b"X / HTTP/1.1\r\n\r\n", is_head });
+    let mix = Mix::new(vec![request(false), request(true), request(false)], Order::Sequence).expect("entries");
+    // Clones of one checker would share the first accepted body.
+    let checkers = (0..3).map(|_| Checker::new(EXPECT)).collect();
+    Target { mix, checkers, count_entries: true, ..target(connections, open) }
 }
 
 #[test]
@@ -144,6 +168,78 @@ fn a_want_of_descriptors_is_a_failed_connect() {
     assert_eq!((driver.tally.failed.of(Reason::Connect), driver.tally.in_flight()), (3, Some(0)));
 }
 
+#[test]
+fn pipelined_responses_go_to_their_requests_in_order_heads_among_them() {
+    let (mut driver, mut net, mut routes) = connected_to(Target { depth: 3, requests: Some(6), ..mixed(1, false) });
+    driver.set_pace(&mut net, Pace::Closed { until: FAR });
+    assert_eq!((net.sent, driver.in_flight()), (3, 3));
+    driver.received(&mut net, &mut routes, 0, &[HELLO, HEAD, &HELLO[..10]].concat());
+    assert_eq!((net.sent, driver.in_flight(), driver.tally.accepted), (5, 3, 2));
+    driver.received(&mut net, &mut routes, 0, &[&HELLO[10..], HELLO, HEAD, HELLO].concat());
+    assert_eq!((net.sent, driver.in_flight(), driver.tally.accepted), (6, 0, 6), "{:?}", driver.exhibits.failure);
+    let counts: Vec<_> = driver.entries().iter().map(|kind| (kind.sent, kind.accepted, kind.failed)).collect();
+    assert_eq!(counts, [(2, 2, 0); 3]);
+}
+
+#[test]
+fn a_connection_carries_as_many_requests_as_it_may_and_is_replaced() {
+    for depth in 1..=4 {
+        let target = Target { depth, requests_per_connection: Some(3), requests: Some(9), ..target(1, false) };
+        let (mut driver, mut net, mut routes) = connected_to(target);
+        driver.set_pace(&mut net, Pace::Closed { until: FAR });
+        while driver.in_flight() > 0 || driver.connecting() > 0 {
+            if driver.connecting() > 0 {
+                driver.connected(&mut net, 0);
+            } else {
+                driver.received(&mut net, &mut routes, 0, HELLO);
+            }
+        }
+        assert_eq!((driver.tally.connects, driver.tally.accepted, driver.tally.failed.total()), (3, 9, 0), "{depth}");
+        assert!(net.carried.values().all(|&carried| carried == 3), "{depth}: {:?}", net.carried);
+    }
+}
+
+#[test]
+fn a_server_that_closes_after_one_of_several_pipelined_responses_leaves_the_others_unanswered() {
+    let (mut driver, mut net, mut routes) = connected_to(Target { depth: 4, ..target(1, false) });
+    driver.set_pace(&mut net, Pace::Closed { until: FAR });
+    driver.received(&mut net, &mut routes, 0, b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi");
+    assert_eq!((driver.tally.accepted, driver.tally.failed.of(Reason::ClosedEarly)), (1, 3));
+    assert_eq!((driver.in_flight(), driver.connecting()), (0, 1));
+}
+
+#[test]
+fn a_time_out_takes_all_that_wait_behind_it_along() {
+    let (mut driver, mut net, _) = connected_to(Target { depth: 3, ..target(2, false) });
+    driver.set_pace(&mut net, Pace::Closed { until: FAR });
+    driver.expire(&mut net, FAR);
+    assert_eq!((driver.tally.failed.of(Reason::Timeout), driver.in_flight(), driver.established()), (6, 0, 0));
+}
+
+#[test]
+fn a_number_of_requests_bounds_what_was_intended_too() {
+    let (mut driver, mut net, mut routes) = connected_to(Target { requests: Some(2), ..target(1, true) });
+    let begin = Nanos::now() - Nanos::from_millis(50);
+    let mut schedule = Schedule::new(Spread::Constant, 1000.0, 0, 0, 1);
+    schedule.begin(begin);
+    driver.set_pace(&mut net, Pace::Open { schedule, until: FAR });
+    driver.received(&mut net, &mut routes, 0, HELLO);
+    driver.received(&mut net, &mut routes, 0, HELLO);
+    assert!(driver.spent());
+    driver.shorten(begin + Nanos::from_millis(50));
+    driver.rest();
+    assert_eq!((driver.tally.sent, driver.tally.accepted, driver.tally.unsent), (2, 2, 0));
+}
+
+#[test]
+fn an_attempt_to_connect_that_the_end_of_the_load_meets_is_no_failure() {
+    let (mut driver, mut net) = (driver(3, false), FakeNet::default());
+    driver.connect_missing(&mut net, &mut Routes::default(), u32::MAX);
+    driver.forget_connecting(&mut net);
+    driver.cut(&mut net);
+    assert_eq!((driver.tally, driver.connecting(), net.open.len()), (Tally::default(), 0, 0));
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Connect,
@@ -165,6 +261,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(b"HTTP/1.1 200 OK\r\n\r\nuntil close".to_vec()),
         1 => (0..HELLO.len()).prop_map(|cut| HELLO[..cut].to_vec()),
         1 => Just(b"garbage".to_vec()),
+        1 => Just([HELLO, HELLO].concat()),
+        1 => Just([HEAD, HELLO, HEAD].concat()),
     ];
     prop_oneof![
         2 => Just(Step::Connect),
@@ -178,20 +276,50 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// Depth, requests a connection, requests in all, and whether there are several kinds of them.
+fn ways() -> impl Strategy<Value = (u32, Option<u32>, Option<u64>, bool)> {
+    let each = prop_oneof![Just(None), (1..6_u32).prop_map(Some)];
+    let all = prop_oneof![Just(None), (0..40_u64).prop_map(Some)];
+    (1..=4_u32, each, all, any::<bool>())
+}
+
 proptest! {
     #[test]
-    fn whatever_happens_every_request_is_counted_exactly_once(steps in proptest::collection::vec(step(), 0..80)) {
-        let (mut driver, mut net, mut routes) = (driver(4, true), FakeNet::default(), Routes::default());
+    fn whatever_happens_every_request_is_counted_exactly_once(
+        (depth, each, all, several) in ways(),
+        steps in proptest::collection::vec(step(), 0..80),
+    ) {
+        let target = if several { mixed(4, true) } else { target(4, true) };
+        let target = Target { depth, requests_per_connection: each, requests: all, ..target };
+        let (mut driver, mut net, mut routes) = (Driver::new(0, target), FakeNet::default(), Routes::default());
         for step in steps {
             apply(&mut driver, &mut net, &mut routes, step);
             prop_assert_eq!(driver.tally.in_flight(), Some(u64::from(driver.in_flight())));
             prop_assert_eq!(net.open.len() as u32, driver.established() + driver.connecting());
+            prop_assert!(driver.links.iter().all(|link| link.in_flight() <= depth));
+            let room: Vec<u32> = (0..4).filter(|&index| driver.has_room(index) && is_open(&driver, index)).collect();
+            let mut free: Vec<u32> = driver.free.iter().copied().collect();
+            free.sort_unstable();
+            prop_assert_eq!(free, room, "what has room is free, once");
         }
         driver.rest();
         driver.cut(&mut net);
         prop_assert_eq!(driver.tally.in_flight(), Some(0));
         prop_assert!(net.open.is_empty());
+        prop_assert!(net.carried.values().all(|&carried| carried <= each.unwrap_or(u32::MAX)));
+        prop_assert!(net.sent as u64 <= all.unwrap_or(u64::MAX));
+        prop_assert_eq!(driver.tally.sent - driver.tally.failed.of(Reason::Connect), net.sent as u64);
+        if let Some(first) = driver.entries().first() {
+            let sum = |of: fn(&EntryTally) -> u64| driver.entries().iter().map(of).sum::<u64>();
+            prop_assert_eq!(sum(|kind| kind.sent), net.sent as u64);
+            prop_assert_eq!(sum(|kind| kind.accepted), driver.tally.accepted);
+            prop_assert!(first.accepted + first.failed <= first.sent);
+        }
     }
+}
+
+fn is_open(driver: &Driver, index: u32) -> bool {
+    matches!(driver.links[index as usize].state, State::Idle | State::Busy)
 }
 
 /// Does one step if a loop could do it in this state.

@@ -42,8 +42,8 @@ pub struct Seen<'a> {
 }
 
 impl Report {
-    /// Joins what was seen; the latencies, too, leave the warm-up out. The parts that others measure (`server`, `floor`,
-    /// `thresholds`) are empty yet.
+    /// Joins what was seen; the latencies, too, leave the warm-up out. The parts that others measure
+    /// (`backend_reason`, `server`, `floor`, `thresholds`) are empty yet.
     #[must_use]
     pub fn new(asked: Asked, backend: &'static str, seen: &Seen<'_>) -> (Self, Latencies) {
         let open = asked.mode == "open";
@@ -73,7 +73,7 @@ impl Report {
             service_p50_ns: latencies.service().value_at_quantile(0.5),
             offered_and_sent: requests.offered.map(|offered| (offered, sent_in_time)),
             little_residue: little.residue,
-            accepted: tally.accepted,
+            accepted: latencies.response.len(),
             failed: tally.failed.total(),
         });
         let throughput = slices.throughput(&in_time, left_out);
@@ -82,6 +82,7 @@ impl Report {
             rate: requests.offered.map(|offered| rate(offered, sent_in_time, measured)),
             asked,
             backend,
+            backend_reason: None,
             interrupted: outcomes.iter().any(|outcome| outcome.interrupted),
             measured_ns: measured.0,
             drain_ns: drained.0,
@@ -269,6 +270,10 @@ fn little(outcomes: &[Outcome], measured_ns: u64) -> Little {
 /// also of what the kernel does on its behalf within a wait. In an open loop it polls before each arrival, and only the
 /// loop's own count of work tells.
 fn busy_share(outcome: &Outcome, open: bool) -> f64 {
+    if outcome.tally.sent == 0 {
+        // It had nothing to do, and was over at once.
+        return 0.0;
+    }
     let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
     let worked = share(outcome.busy.0, (outcome.waited + outcome.busy).0);
     if open { worked } else { worked.max(share(outcome.cpu_in_time_ns, outcome.measured.0)).min(1.0) }

@@ -33,6 +33,8 @@ pub struct Report {
     pub schema: &'static str,
     pub asked: Asked,
     pub backend: &'static str,
+    /// Why it is not the one that is tried first.
+    pub backend_reason: Option<String>,
     pub interrupted: bool,
     pub measured_ns: u64,
     pub drain_ns: u64,
@@ -54,4 +56,14 @@ pub struct Report {
     pub thresholds: Vec<ThresholdPart>,
     pub little: Little,
     pub verdict: Verdict,
+}
+
+impl Report {
+    /// The back end, and why it is not the one that is tried first: words for a reader.
+    pub(crate) fn backend_with_reason(&self) -> String {
+        match &self.backend_reason {
+            None => self.backend.to_owned(),
+            Some(reason) => format!("{} (no io_uring here: {reason})", self.backend),
+        }
+    }
 }

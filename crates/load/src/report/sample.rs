@@ -153,6 +153,7 @@ pub(crate) fn full() -> Report {
         schema: SCHEMA,
         asked: asked(),
         backend: "io_uring",
+        backend_reason: None,
         interrupted: false,
         measured_ns: 10_000_000_000,
         drain_ns: 3_000_000,

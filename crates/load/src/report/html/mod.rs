@@ -63,7 +63,7 @@ fn facts(report: &Report) -> String {
         pace(asked),
         counted(u64::from(asked.connections), "connection"),
         counted(u64::from(asked.threads), "thread"),
-        report.backend.to_owned(),
+        report.backend_with_reason(),
         seconds(report.measured_ns),
     ];
     if report.interrupted {

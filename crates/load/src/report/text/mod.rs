@@ -70,7 +70,7 @@ impl Text<'_> {
             pace(asked),
             counted(u64::from(asked.connections), "connection"),
             counted(u64::from(asked.threads), "thread"),
-            self.report.backend.to_owned(),
+            self.report.backend_with_reason(),
             seconds(self.report.measured_ns),
         ];
         if let Some(each) = asked.requests_per_connection {
