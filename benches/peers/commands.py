@@ -75,10 +75,9 @@ def argv(name: str, program: Path, job: Job) -> list[str] | None:
             rest += ["-n", str(job.requests)] if job.requests else ["-z", f"{seconds}s"]
             rest += ["-q", f"{job.rate:g}", "--latency-correction"] if job.rate else []
         case _:
-            rest = ["load", "-c", connections, "-d", f"{seconds}s", "--json", "--quiet", "--timeout", "30s"]
+            rest = ["load", "-c", connections, "--json", "--quiet", "--timeout", "30s", "--no-self-check"]
+            rest += ["-n", str(job.requests)] if job.requests else ["-d", f"{seconds}s"]
             rest += ["--rate", f"{job.rate:g}"] if job.rate else []
-            if job.requests:
-                return None
     return [str(program), *rest, job.url]
 
 

@@ -151,7 +151,7 @@ ROWS = (
         mean_rate_error,
     ),
     Row(
-        "values in the percentiles, of 1.2 million responses (photofinish, wrk: of as many as 30 s bring)",
+        "values in the percentiles, of 1.2 million responses (wrk: of as many as 30 s bring)",
         "hey: the first million only",
         (),
         load(50, 30, requests=1_200_000),
@@ -193,7 +193,7 @@ def measure(engine: Path, row: Row, clients: dict[str, Path]) -> list[str]:
     for name, program in clients.items():
         with Scripted(engine, *row.script) as server:
             job = Job(server.url, row.job.connections, row.job.seconds, row.job.rate, row.job.requests)
-            if name in (OURS, "wrk") and job.requests:
+            if name == "wrk" and job.requests:
                 job = Job(server.url, row.job.connections, row.job.seconds)
             said = run(name, program, job, CLIENT_CPU)
             truth = server.truth()

@@ -54,7 +54,18 @@ class Scripted:
 
 def load(engine: Path, url: str, *arguments: str) -> dict[str, Any]:
     """The report of ``photofinish load`` on a CPU of its own."""
-    argv = ["taskset", "-c", str(CLIENT_CPU), str(engine), "load", url, "--json", "--quiet", *arguments]
+    argv = [
+        "taskset",
+        "-c",
+        str(CLIENT_CPU),
+        str(engine),
+        "load",
+        url,
+        "--json",
+        "--quiet",
+        "--no-self-check",
+        *arguments,
+    ]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if not done.stdout:
         raise RuntimeError(f"{' '.join(argv)}: {done.stderr.strip()}")
