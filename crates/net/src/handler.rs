@@ -8,7 +8,7 @@ use crate::{Nanos, Stats};
 /// One connection of one loop. Never reused: a slot's next tenant has another generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Conn {
-    /// Dense index, below the loop's `max_connections`: fit for indexing an array of per-connection state.
+    /// Dense index, below twice the loop's `max_connections`: fit for indexing an array of per-connection state.
     pub slot: u32,
     /// Tells the tenants of one slot apart.
     pub generation: u32,

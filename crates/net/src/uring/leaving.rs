@@ -15,6 +15,7 @@ impl UringNet {
     /// The handler is done with `conn`: what is queued still leaves (`flush`) or is dropped.
     pub fn leave(&mut self, conn: Conn, flush: bool) {
         let Some(slot) = self.table.get_mut(conn) else { return };
+        self.lingering += usize::from(slot.phase != Phase::Lingering);
         slot.phase = Phase::Lingering;
         let lengthy = flush && slot.state.flight.len() + slot.state.out.len() > QUICKLY_SENT;
         let patience = if lengthy { slot.state.target.limit_patience() } else { None };
@@ -54,6 +55,7 @@ impl UringNet {
         link.target = Target::NONE;
         link.out.clear();
         link.flight.clear();
+        self.lingering -= 1;
         self.table.remove(conn);
         self.rest_until = None;
         let closing = self.files.closing(target);

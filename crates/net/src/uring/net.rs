@@ -63,6 +63,10 @@ pub(super) struct UringNet {
     pub buffers: Buffers,
     pub files: Files,
     pub table: Table<Link>,
+    /// Connections at once that the handler may know.
+    most: usize,
+    /// Connections that the handler has left and that have not ended.
+    pub lingering: usize,
     reset_on_close: bool,
     pub stats: Stats,
     pub now: Nanos,
@@ -95,11 +99,15 @@ impl UringNet {
             socket::set_flag(listener.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_NODELAY)
                 .map_err(|source| NetError::System { call: "setsockopt", source })?;
         }
+        // A loop that begins connections may replace those that it has left before they have ended.
+        let slots = if listeners.is_empty() { 2 * options.max_connections } else { options.max_connections };
         let now = Nanos::now();
         let mut net = Self {
             ring,
             buffers,
-            table: Table::new(options.max_connections),
+            table: Table::new(slots),
+            most: options.max_connections,
+            lingering: 0,
             reset_on_close: options.reset_on_close,
             stats: Stats { backend: "io_uring", direct_files: files.direct(), ..Stats::default() },
             files,
@@ -231,7 +239,7 @@ impl Net for UringNet {
 
     fn connect(&mut self, to: SocketAddr, from: Option<IpAddr>) -> io::Result<Conn> {
         let full = || io::Error::other("all slots are taken: raise max_connections");
-        if self.table.is_full() {
+        if self.table.is_full() || self.table.occupied() - self.lingering >= self.most {
             return Err(full());
         }
         self.stats.syscalls += 2 + 2 * u64::from(from.is_some());

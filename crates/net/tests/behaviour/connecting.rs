@@ -131,6 +131,51 @@ fn connections_that_follow_one_another_in_few_slots_never_meet() {
     });
 }
 
+/// Has as many connections as it may, and replaces each at once when it has been answered.
+struct Churning {
+    to: SocketAddr,
+    echoed: usize,
+}
+
+impl Handler for Churning {
+    fn started<N: Net>(&mut self, net: &mut N) {
+        for _ in 0..20 {
+            let conn = net.connect(self.to, None).expect("a slot");
+            net.send(conn, b"x");
+        }
+        assert!(net.connect(self.to, None).is_err(), "twenty are the most");
+    }
+    fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+    fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+    fn received<N: Net>(&mut self, net: &mut N, conn: Conn, _data: &[u8]) {
+        net.close(conn, false);
+        let successor = net.connect(self.to, None).expect("the place of the one that was left");
+        net.send(successor, b"x");
+        self.echoed += 1;
+        if self.echoed == 400 {
+            net.stop();
+        }
+    }
+    fn flushed<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+    fn closed<N: Net>(&mut self, _net: &mut N, _conn: Conn, why: Closed) {
+        panic!("closed by another: {why:?}");
+    }
+    fn timer<N: Net>(&mut self, _net: &mut N) {}
+    fn turn_ended<N: Net>(&mut self, _net: &mut N) {}
+}
+
+#[test]
+fn a_connection_that_was_left_makes_room_at_once() {
+    on_each_kind(|kind| {
+        let server = Server::start(kind, Echo::default());
+        let mut churning = Churning { to: server.address, echoed: 0 };
+        let options = Options { max_connections: 20, ..kind.options() };
+        photofinish_net::run(&options, Vec::new(), &mut churning).expect("the loop runs");
+        assert!(churning.echoed >= 400, "{kind}");
+        server.end();
+    });
+}
+
 #[test]
 fn a_loop_that_listens_may_begin_connections_too() {
     struct Both {
