@@ -90,18 +90,21 @@ fn reset(stream: &TcpStream) {
     }
 }
 
-/// The engine's binary.
+/// The engine's binary; what it keeps, it keeps in the tests' own folder.
 pub fn engine(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_photofinish"));
-    command.args(arguments);
+    command.args(arguments).env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
     command
 }
 
 /// Runs `load --json` against `address`; gives the exit code and the report.
 pub fn load(address: SocketAddr, arguments: &[&str]) -> (i32, Value) {
-    let url = format!("http://{address}/");
-    let mut all = vec!["load", url.as_str(), "--json", "--no-self-check"];
-    all.extend_from_slice(arguments);
+    load_urls(&[&format!("http://{address}/")], arguments)
+}
+
+/// The same of any URLs, or none where the arguments say what is requested.
+pub fn load_urls(urls: &[&str], arguments: &[&str]) -> (i32, Value) {
+    let all = [&["load", "--json", "--no-self-check"], urls, arguments].concat();
     let output = engine(&all).output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));

@@ -1,4 +1,5 @@
 //! `photofinish scripted` as a process, and what both ends of a load say.
+#![allow(dead_code, reason = "each test binary uses a part")]
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -28,6 +29,11 @@ impl Scripted {
         let said: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
         let port = u16::try_from(peers::number(&said, "/port")).expect("a port");
         Self { child, output, address: SocketAddr::from(([127, 0, 0, 1], port)) }
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// Runs `load --json` against it.
