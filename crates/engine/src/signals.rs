@@ -32,8 +32,8 @@ pub fn fence(seconds: u64) {
     unsafe { libc::alarm(u32::try_from(seconds.max(1)).unwrap_or(u32::MAX)) };
 }
 
-/// Raises the soft limit of open files to the hard one: each connection takes a descriptor. Gives the limit.
-pub fn allow_many_files() -> usize {
+/// Raises the soft limit of open files to the hard one: each connection takes a descriptor.
+pub fn allow_many_files() {
     // SAFETY: one valid rlimit, filled by the kernel before it is read.
     unsafe {
         let mut limit: libc::rlimit = std::mem::zeroed();
@@ -41,7 +41,6 @@ pub fn allow_many_files() -> usize {
             limit.rlim_cur = limit.rlim_max;
             libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
         }
-        usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX)
     }
 }
 

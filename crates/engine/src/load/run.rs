@@ -57,7 +57,7 @@ pub struct Measured {
 /// Runs all threads to their end, however that comes.
 pub fn measure(job: &Job<'_>, face: &mut dyn Face, server: Option<Server>) -> Result<Measured, String> {
     signals::remember();
-    let most_files = signals::allow_many_files();
+    signals::allow_many_files();
     let timeout = job.pacing.flags.timeout.0;
     // Time-outs bound connecting and draining; the fence is for whatever hangs all the same.
     let bound = job.pacing.duration.unwrap_or(LONGEST);
@@ -72,7 +72,7 @@ pub fn measure(job: &Job<'_>, face: &mut dyn Face, server: Option<Server>) -> Re
     let (send, receive) = channel();
     for (thread, plans) in plans.iter().enumerate() {
         let mut session = session(job, plans, &checkers, &mut reapers, slice, &shared)?;
-        let options = options(job, thread, plans, most_files);
+        let options = options(job, thread, plans);
         let send = send.clone();
         let spawned = std::thread::Builder::new().name(format!("load-{thread}")).spawn(move || {
             let ended = photofinish_net::run(&options, Vec::new(), &mut session);
@@ -244,13 +244,11 @@ fn session(
     Ok(Session::new(lanes, plan, Arc::clone(shared)))
 }
 
-fn options(job: &Job<'_>, thread: usize, plans: &[LanePlan], most_files: usize) -> Options {
-    let connections = plans.iter().map(|plan| plan.connections as usize).sum::<usize>();
+fn options(job: &Job<'_>, thread: usize, plans: &[LanePlan]) -> Options {
+    let connections: u32 = plans.iter().map(|plan| plan.connections).sum();
     Options {
         backend: job.backend,
-        // A connection that is given up keeps its slot until the kernel has let go of it; the next one needs another. A
-        // table of more files than the limit would be refused.
-        max_connections: (2 * connections + 16).min(most_files.max(connections + 16)),
+        max_connections: connections as usize + 16,
         cpu: job.cpus.map(|list| list.0[thread % list.0.len()]),
         busy_poll: Nanos(0),
         precise_timer: job.pacing.course.is_some(),

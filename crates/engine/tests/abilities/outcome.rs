@@ -13,7 +13,8 @@ fn thresholds_decide_the_exit_code() {
     let (code, report) =
         load(server.address, &[&brief[..], &["--fail-if", "p99>100s", "--fail-if", "errors>0%"]].concat());
     assert_eq!((code, &report["thresholds"][0]["crossed"]), (0, &Value::Bool(false)));
-    let (code, report) = load(server.address, &[&brief[..], &["--fail-if", "p50>100s", "--fail-if", "p50>1ns"]].concat());
+    let (code, report) =
+        load(server.address, &[&brief[..], &["--fail-if", "p50>100s", "--fail-if", "p50>1ns"]].concat());
     assert_eq!((code, number(&report, "/requests/failed_total")), (1, 0));
     let crossed: Vec<_> = report["thresholds"].as_array().unwrap().iter().map(|one| one["crossed"].as_bool()).collect();
     assert_eq!(crossed, [Some(false), Some(true)]);
@@ -26,13 +27,20 @@ fn thresholds_decide_the_exit_code() {
 fn the_capacity_of_a_server_of_known_capacity_is_found() {
     let server = Scripted::start(&["--max-rate", "1000", "--spin"]);
     let url = format!("http://{}/", server.address);
-    let search = ["--find-capacity", "--slo", "p90<15ms", "--probe-time", "300ms", "--precision", "15%"];
-    let output = engine(&[&["load", &url, "--json", "-q", "-c", "50"], &search[..]].concat()).output().unwrap();
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{report}");
-    let holds = report["highest"]["holds_per_s"].as_f64().unwrap();
-    // At 1,100 a second, the last tenth of 300 ms waits for 27 ms at least; a busy machine only takes away.
-    assert!((500.0..1100.0).contains(&holds), "{holds}");
+    let search = ["--find-capacity", "--slo", "p90<40ms", "--probe-time", "300ms", "--precision", "20%"];
+    let find = || {
+        let output = engine(&[&["load", &url, "--json", "-q", "-c", "50"], &search[..]].concat()).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        report["highest"]["holds_per_s"].as_f64().filter(|_| output.status.success()).unwrap_or(0.0)
+    };
+    let mut found = Vec::new();
+    // Pauses of a busy machine break single tries, and with them a search; they never add to what is found.
+    while found.len() < 3 && !found.last().is_some_and(|&holds| holds >= 700.0) {
+        found.push(find());
+    }
+    // At 1,200 a second, the last tenth of 300 ms waits for 54 ms at least.
+    assert!(found.iter().all(|&holds| holds < 1200.0), "{found:?}");
+    assert!(found.last() >= Some(&700.0), "{found:?}");
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn templates_reach_the_server_as_rendered() {
 /// Ten rows over three threads: the shares of requests must be those of the rows.
 #[test]
 fn rows_come_in_order_and_each_once_over_all_threads() {
-    let rows: String = (0..10).map(|row| format!("u{row},{row}\n")).collect();
+    let rows = (0..10).map(|row| format!("u{row},{row}\n")).collect::<Vec<_>>().concat();
     let path = file("rows.csv", &format!("name,id\n{rows}"));
     for threads in ["1", "3", "4"] {
         let server = Recorder::loopback();
