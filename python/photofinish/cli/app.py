@@ -34,6 +34,7 @@ app.command(rich_help_panel=TOOLS)(doctor.doctor)
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 app.command("load", rich_help_panel=TOOLS, context_settings=PASSED_ON)(engine.load)
 app.command("origin", rich_help_panel=TOOLS, context_settings=PASSED_ON)(engine.origin)
+app.command("scripted", rich_help_panel=TOOLS, context_settings=PASSED_ON)(engine.scripted)
 app.command("completion", rich_help_panel=TOOLS, context_settings=PASSED_ON)(engine.completion)
 
 

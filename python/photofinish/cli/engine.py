@@ -13,13 +13,18 @@ def _become(command: str, context: typer.Context) -> None:
 
 
 def load(context: typer.Context) -> None:
-    """Drive one URL: open or closed loop, every response checked, three latency histograms, a verdict on itself."""
+    """Drive one URL or many in an open or closed loop, check every response, and say what bound the result."""
     _become("load", context)
 
 
 def origin(context: typer.Context) -> None:
     """Serve the reference routes: /, /test/SIZE, /info."""
     _become("origin", context)
+
+
+def scripted(context: typer.Context) -> None:
+    """Serve with known delays, freezes and faults, and tell the truth about them: for trying load generators."""
+    _become("scripted", context)
 
 
 def completion(context: typer.Context) -> None:
