@@ -123,7 +123,7 @@ fn try_rate(args: &Args, ready: &Ready, probe: Probe) -> Result<Seen, String> {
         .slo
         .iter()
         .filter(|slo| !slo.holds(&seen))
-        .map(|slo| format!("{slo}: {}", slo.check(&seen).text))
+        .map(|slo| slo.check(&seen).text)
         .collect();
     // A generator that is late only adds to what was measured: a promise that is kept all the same is kept.
     let generator_bound = report.verdict.bound == Bound::GeneratorBound && !broken.is_empty();
