@@ -82,3 +82,10 @@ fn whoever_comes_from_another_load_generator_is_given_flags_that_exist() {
 fn the_examples_of_outputs_are_taken() {
     assert_taken(include_str!("../../../docs/load-outputs.md"), 1);
 }
+
+#[test]
+fn the_examples_of_the_guide_and_its_pages_are_taken() {
+    assert_taken(include_str!("../../../docs/load.md"), 15);
+    assert_taken(include_str!("../../../docs/stages.md"), 1);
+    assert_taken(include_str!("../../../docs/capacity.md"), 1);
+}

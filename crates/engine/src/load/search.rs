@@ -119,12 +119,8 @@ fn try_rate(args: &Args, ready: &Ready, probe: Probe) -> Result<Seen, String> {
     let (report, latencies) = try_once(args, ready, &pacing)?;
     let first_byte = latencies.first_byte();
     let seen = observations(&report, &latencies, &first_byte);
-    let mut broken: Vec<String> = flags
-        .slo
-        .iter()
-        .filter(|slo| !slo.holds(&seen))
-        .map(|slo| slo.check(&seen).text)
-        .collect();
+    let mut broken: Vec<String> =
+        flags.slo.iter().filter(|slo| !slo.holds(&seen)).map(|slo| slo.check(&seen).text).collect();
     // A generator that is late only adds to what was measured: a promise that is kept all the same is kept.
     let generator_bound = report.verdict.bound == Bound::GeneratorBound && !broken.is_empty();
     if generator_bound {
