@@ -22,7 +22,9 @@ const USUAL_TRIES: u32 = 22;
 #[derive(clap::Args, Clone, Debug)]
 pub struct SearchFlags {
     /// Search the highest rate at which --slo holds; prints the curve of latency against rate and its knee
-    #[arg(long, requires = "slo", conflicts_with_all = ["rate", "stages", "ramp", "requests", "duration"])]
+    #[arg(long, requires = "slo", conflicts_with_all = [
+        "rate", "stages", "ramp", "requests", "duration", "fail_if", "pid", "cgroup", "html", "hlog", "prometheus", "ndjson",
+    ])]
     pub find_capacity: bool,
     /// What must hold at a rate: 'p99<5ms', 'errors<0.1%'; may be repeated
     #[arg(long, value_name = "CONDITION", requires = "find_capacity")]
