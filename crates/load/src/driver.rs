@@ -15,7 +15,8 @@ use std::net::{IpAddr, SocketAddr};
 
 pub use counts::{EntryTally, Spreading};
 use link::{Flight, Link, State};
-use photofinish_http::response::HeadCache;
+use outcome::Finding;
+use photofinish_http::response::{HeadCache, Known};
 use photofinish_net::{Conn, Nanos, Net};
 
 pub use target::Target;
@@ -86,6 +87,8 @@ pub struct Driver {
     budget: u64,
     pace: Pace,
     cache: HeadCache,
+    /// For each kind of request, the last response that was accepted and came in one piece.
+    known: Vec<Known<Finding>>,
     /// Σ (sending − begin of the turn in which it happened), in ns, since it was last taken: what a count of requests in
     /// flight that is kept from turn to turn has too much.
     head_start_ns: u64,
@@ -123,6 +126,7 @@ impl Driver {
             budget: target.requests.unwrap_or(u64::MAX),
             pace: Pace::Rest,
             cache: HeadCache::default(),
+            known: (0..kinds).map(|_| Known::default()).collect(),
             head_start_ns: 0,
             recording: false,
             tally: Tally::default(),

@@ -307,6 +307,7 @@ mod tests {
             sum.merge(&slice.latencies);
         }
         assert_eq!(sum.expand().response, collector.total().response);
+        assert_eq!(sum.response(), collector.total().response);
         assert_eq!(collector.tally().accepted, 1000);
     }
 

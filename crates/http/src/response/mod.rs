@@ -6,13 +6,13 @@
 
 mod chunked;
 mod head;
+mod known;
 #[cfg(test)]
 mod tests;
-mod whole;
 
 use chunked::{Chunked, Step};
 pub use head::{Framing, Head, HeadCache};
-pub use whole::{Known, Whole};
+pub use known::Known;
 
 /// Longest head, interim heads included, and longest trailer section.
 pub const HEAD_LIMIT: usize = 64 * 1024;

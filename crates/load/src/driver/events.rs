@@ -4,6 +4,7 @@ use photofinish_http::response::{AtClose, Event, Malformed};
 use photofinish_net::{Closed, Net};
 
 use super::link::State;
+use super::outcome::Finding;
 use super::{Driver, Routes};
 use crate::Reason;
 
@@ -15,6 +16,12 @@ impl Driver {
             self.leave(net, index);
             self.exhibits.failure.get_or_insert_with(|| Malformed::Unasked.to_string());
             return;
+        }
+        let (whole, link) = (data, &self.links[index as usize]);
+        let (entry, mut alone) = (link.current.entry, link.parser.at_start());
+        if alone && let Some(finding) = self.known[entry as usize].find(data) {
+            self.repeated(net, index, finding);
+            return self.renew(net, routes, index);
         }
         loop {
             let link = &mut self.links[index as usize];
@@ -39,9 +46,13 @@ impl Driver {
                 }
                 Ok(Some(Event::End(reusable))) => {
                     if data.is_empty() {
-                        self.complete(net, index, reusable);
+                        let body_bytes = link.hash.bytes();
+                        if self.complete(net, index, reusable) && alone {
+                            self.known[entry as usize].keep(whole, Finding { body_bytes, reusable });
+                        }
                     } else if reusable && !link.behind.is_empty() {
                         self.complete(net, index, reusable);
+                        alone = false;
                         continue;
                     } else {
                         self.abandon(net, index, Reason::Malformed, &Malformed::Unasked.to_string());
@@ -69,7 +80,9 @@ impl Driver {
             }
             State::Idle => self.leave(net, index),
             State::Busy => match (why, link.parser.close()) {
-                (Closed::ByPeer, AtClose::Complete) => self.complete(net, index, false),
+                (Closed::ByPeer, AtClose::Complete) => {
+                    self.complete(net, index, false);
+                }
                 (Closed::ByPeer, AtClose::BeforeResponse) => {
                     self.abandon(
                         net,

@@ -8,39 +8,61 @@ use super::{Driver, Pace};
 use crate::latency::Moments;
 use crate::{BodyMark, Evidence, Reason, StatusRule};
 
+/// What is known of an accepted response that may come again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Finding {
+    /// Length of the body after transfer decoding.
+    pub body_bytes: u64,
+    /// Whether the connection may carry another request.
+    pub reusable: bool,
+}
+
 impl Driver {
-    /// A complete response: checks it, counts it, and in a closed loop sends the next request.
+    /// A complete response: checks it, counts it, and in a closed loop sends the next request. Whether it was accepted.
     #[inline]
-    pub(super) fn complete<N: Net>(&mut self, net: &mut N, index: u32, reusable: bool) {
+    pub(super) fn complete<N: Net>(&mut self, net: &mut N, index: u32, reusable: bool) -> bool {
         let at = net.turn_time();
-        let link = &mut self.links[index as usize];
+        let link = &self.links[index as usize];
         let body = BodyMark { bytes: link.hash.bytes(), xxh3: link.hash.digest() };
-        let (Flight { intended, began, entry, .. }, first_byte) = (link.current, link.first_byte);
-        let status = link.status;
+        let (entry, first_byte, status) = (link.current.entry, link.first_byte, link.status);
         let checked = self.checkers[entry as usize].check(status, body);
-        link.accepted += u64::from(checked.is_ok());
         if !self.exhibits.accepted {
             self.keep_evidence(index, body, checked.is_ok());
         }
         match checked {
-            Ok(()) => {
-                self.tally.accepted += 1;
-                self.tally.body_bytes += body.bytes;
-                self.tally.service_ns += at.since(began).0;
-                if self.recording {
-                    self.latencies.completed(Moments { intended, sent: began, first_byte, completed: at });
-                }
-                if let Some(kind) = self.entries.get_mut(entry as usize) {
-                    kind.accepted += 1;
-                    kind.response.saturating_record(at.since(intended).0);
-                }
-            }
+            Ok(()) => self.accept(index, body.bytes, first_byte, at),
             Err(reason) => {
                 let text = self.explain(entry, reason, status, body);
                 self.fail_sent(entry, reason, &text);
             }
         }
         self.release(net, index, reusable, at);
+        checked.is_ok()
+    }
+
+    /// A response of the same bytes as one that was accepted for the same kind of request.
+    #[inline]
+    pub(super) fn repeated<N: Net>(&mut self, net: &mut N, index: u32, finding: Finding) {
+        let at = net.turn_time();
+        self.accept(index, finding.body_bytes, at, at);
+        self.release(net, index, finding.reusable, at);
+    }
+
+    #[inline]
+    fn accept(&mut self, index: u32, body_bytes: u64, first_byte: Nanos, at: Nanos) {
+        let link = &mut self.links[index as usize];
+        let Flight { intended, began, entry, .. } = link.current;
+        link.accepted += 1;
+        self.tally.accepted += 1;
+        self.tally.body_bytes += body_bytes;
+        self.tally.service_ns += at.since(began).0;
+        if self.recording {
+            self.latencies.completed(Moments { intended, sent: began, first_byte, completed: at });
+        }
+        if let Some(kind) = self.entries.get_mut(entry as usize) {
+            kind.accepted += 1;
+            kind.response.saturating_record(at.since(intended).0);
+        }
     }
 
     #[inline]

@@ -239,6 +239,42 @@ fn an_attempt_to_connect_that_the_end_of_the_load_meets_is_no_failure() {
     assert_eq!((driver.tally, driver.connecting(), net.open.len()), (Tally::default(), 0, 0));
 }
 
+/// What the server answers to one request after another: the same, another body, another status, a last response.
+const ANSWERS: [&[u8]; 4] = [
+    HELLO,
+    b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nho",
+    b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nhi",
+    b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi",
+];
+
+/// A closed loop over one connection that gets `answers`, each in one piece or in two.
+fn answered(answers: &[usize], cut: bool) -> Driver {
+    let (mut driver, mut net, mut routes) = connected(1, false);
+    driver.set_pace(&mut net, Pace::Closed { until: FAR });
+    for &which in answers {
+        let (first, second) = ANSWERS[which].split_at(if cut { 20 } else { 0 });
+        for piece in [first, second].into_iter().filter(|piece| !piece.is_empty()) {
+            driver.received(&mut net, &mut routes, 0, piece);
+        }
+        if driver.connecting() > 0 {
+            driver.connected(&mut net, 0);
+        }
+    }
+    driver
+}
+
+proptest! {
+    #[test]
+    fn a_response_of_known_bytes_counts_as_if_it_had_been_parsed(answers in prop::collection::vec(0_usize..4, 1..40)) {
+        let (known, parsed) = (answered(&answers, false), answered(&answers, true));
+        let counts = |driver: &Driver| Tally { service_ns: 0, ..driver.tally };
+        prop_assert_eq!(counts(&known), counts(&parsed));
+        prop_assert_eq!(&known.exhibits.evidence, &parsed.exhibits.evidence);
+        prop_assert_eq!(&known.exhibits.failure, &parsed.exhibits.failure);
+        prop_assert_eq!((known.in_flight(), known.established()), (parsed.in_flight(), parsed.established()));
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Connect,

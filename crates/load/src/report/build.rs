@@ -181,7 +181,7 @@ impl Slices<'_> {
                 in_flight: slice.in_flight.1,
                 busy_share: slice.busy_share,
                 server_cpu_ns: slice.server_cpu_ns,
-                response: Distribution::of(&slice.latencies.expand().response),
+                response: Distribution::of(&slice.latencies.response()),
             })
             .collect()
     }
