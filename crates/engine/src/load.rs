@@ -93,6 +93,9 @@ struct EngineFlags {
     /// CPUs to pin the threads to, in turn: `0`, `0,2`, `4-7`
     #[arg(long, value_name = "LIST")]
     cpus: Option<CpuList>,
+    /// Poll instead of sleeping: responses are noticed some 15 µs sooner, at the price of a whole CPU a thread
+    #[arg(long)]
+    spin: bool,
     /// Do not make up for a self-check that this machine has not had yet (takes 2 s, once)
     #[arg(long)]
     no_self_check: bool,
@@ -134,6 +137,7 @@ impl Args {
             threads: self.engine.threads,
             cpus: self.engine.cpus.as_ref(),
             backend: self.engine.backend,
+            spin: self.engine.spin,
         }
     }
 
@@ -228,6 +232,9 @@ pub fn run(args: Args) -> ExitCode {
         Ok(prepared) => prepared,
         Err(message) => return Fault::BadInput.report(&format!("load: {message}")),
     };
+    if let Err(message) = args.watched.watch() {
+        return Fault::BadInput.report(&format!("load: {message}"));
+    }
     let reached: Result<Vec<SocketAddr>, String> =
         groups.iter().map(|group| group.url.reach(pacing.flags.timeout.0)).collect();
     let done = reached.and_then(|addresses| {

@@ -114,6 +114,7 @@ fn drive(
         threads: 1,
         cpus: None,
         backend,
+        spin: false,
     };
     let mut silent = face::choose(true, true, face::About::default());
     let Measured { report, .. } = run::measure(&job, silent.as_mut(), None)?;

@@ -23,8 +23,8 @@ use crate::signals;
 const GRACE_S: u64 = 15;
 /// Sending without an end of its own is fenced after this.
 const LONGEST: Nanos = Nanos(86_400_000_000_000);
-/// Bounds of the shortest slice: a hundredth of the load within them.
-const SLICE_BOUNDS: (Nanos, Nanos) = (Nanos::from_millis(50), Nanos::from_millis(100));
+/// Bounds of the shortest slice: a twentieth of the load within them. The longest is half a span of the live view.
+const SLICE_BOUNDS: (Nanos, Nanos) = (Nanos::from_millis(50), Nanos::from_millis(125));
 
 type Ended = Result<(Stats, Outcome), NetError>;
 
@@ -44,6 +44,8 @@ pub struct Job<'a> {
     pub cpus: Option<&'a CpuList>,
     /// Kernel interface.
     pub backend: Backend,
+    /// Poll instead of sleeping.
+    pub spin: bool,
 }
 
 /// What a load gave; the latencies leave the warm-up out.
@@ -62,7 +64,7 @@ pub fn measure(job: &Job<'_>, face: &mut dyn Face, server: Option<Server>) -> Re
     // Time-outs bound connecting and draining; the fence is for whatever hangs all the same.
     let bound = job.pacing.duration.unwrap_or(LONGEST);
     signals::fence((bound.0 + 2 * timeout.0) / 1_000_000_000 + GRACE_S);
-    let slice = Nanos((bound.0 / 100).clamp(SLICE_BOUNDS.0.0, SLICE_BOUNDS.1.0));
+    let slice = Nanos((bound.0 / 20).clamp(SLICE_BOUNDS.0.0, SLICE_BOUNDS.1.0));
     let shared = Shared::new(job.threads as usize);
     let plans = lanes(job)?;
     let drivers = plans.iter().map(Vec::len).sum();
@@ -250,7 +252,7 @@ fn options(job: &Job<'_>, thread: usize, plans: &[LanePlan]) -> Options {
         backend: job.backend,
         max_connections: connections as usize + 16,
         cpu: job.cpus.map(|list| list.0[thread % list.0.len()]),
-        busy_poll: Nanos(0),
+        busy_poll: if job.spin { Nanos(u64::MAX) } else { Nanos(0) },
         precise_timer: job.pacing.course.is_some(),
         direct_files: true,
         reset_on_close: false,
@@ -281,6 +283,7 @@ fn asked(job: &Job<'_>) -> Asked {
         connections: flags.connections,
         threads: job.threads,
         pipeline: flags.pipeline,
+        spin: job.spin,
         requests: flags.requests,
         requests_per_connection: flags.requests_per_connection,
         ramp_ns: (pacing.ramp.0 > 0).then_some(pacing.ramp.0),

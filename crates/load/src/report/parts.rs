@@ -25,6 +25,8 @@ pub struct Asked {
     pub threads: u32,
     /// Requests that a connection may have in flight; more than 1 is pipelining.
     pub pipeline: u32,
+    /// Whether the threads poll instead of sleeping.
+    pub spin: bool,
     pub requests: Option<u64>,
     pub requests_per_connection: Option<u32>,
     /// Over which connections are opened one after the other.

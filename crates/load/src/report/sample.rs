@@ -49,6 +49,7 @@ fn asked() -> Asked {
         connections: 50,
         threads: 2,
         pipeline: 16,
+        spin: false,
         requests: None,
         requests_per_connection: Some(100),
         ramp_ns: Some(500_000_000),

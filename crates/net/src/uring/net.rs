@@ -57,6 +57,19 @@ impl Default for Link {
     }
 }
 
+/// Longest spin of one turn: the handler gets its turn now and then.
+const LONGEST_WATCH: Nanos = Nanos::from_millis(1);
+
+/// How to wait for the next batch.
+enum Rest {
+    /// There is more to do at once.
+    None,
+    /// Spinning, at most until then.
+    Watch(Nanos),
+    /// Asleep, at most for so long.
+    Sleep(Option<Nanos>),
+}
+
 pub(super) struct UringNet {
     // Before the memory that the kernel may point to: dropped first.
     pub ring: Ring,
@@ -91,7 +104,7 @@ pub(super) struct UringNet {
 
 impl UringNet {
     pub fn new(options: &Options, listeners: Vec<TcpListener>) -> Result<Self, NetError> {
-        let ring = Ring::new()?;
+        let ring = Ring::new(options.busy_poll.0 > 0 || options.precise_timer)?;
         let buffers = Buffers::new(&ring)?;
         let files = Files::new(&ring, options, &listeners);
         for listener in &listeners {
@@ -146,10 +159,16 @@ impl UringNet {
         self.buffers.publish();
         let clocked = options.account || self.timer.is_some() || options.busy_poll.0 > 0 || self.rest_until.is_some();
         let before = if clocked { Nanos::now() } else { self.now };
-        let (want, patience) = self.patience(options, before);
         self.stats.turns += 1;
-        self.stats.syscalls += 1;
-        self.ring.enter(want, patience).map_err(|source| NetError::System { call: "io_uring_enter", source })?;
+        let entered = match self.rest(options, before) {
+            Rest::None => Some((0, None)),
+            Rest::Watch(until) => self.ring.watch(until).then_some((0, None)),
+            Rest::Sleep(patience) => Some((1, patience)),
+        };
+        if let Some((want, patience)) = entered {
+            self.stats.syscalls += 1;
+            self.ring.enter(want, patience).map_err(|source| NetError::System { call: "io_uring_enter", source })?;
+        }
         let after = Nanos::now();
         if options.account {
             self.stats.busy = self.stats.busy + before.since(self.now);
@@ -169,19 +188,18 @@ impl UringNet {
         self.ring.next()
     }
 
-    /// How many completions to wait for, and how long at most.
-    fn patience(&self, options: &Options, now: Nanos) -> (u32, Option<Nanos>) {
-        let unfinished = !self.starved.is_empty() || !self.waiting.is_empty() && !self.table.is_full();
-        if unfinished || now.since(self.last_event) < options.busy_poll {
-            return (0, None);
+    fn rest(&self, options: &Options, now: Nanos) -> Rest {
+        if !self.starved.is_empty() || !self.waiting.is_empty() && !self.table.is_full() {
+            return Rest::None;
         }
+        let due = self.timer.into_iter().chain(self.rest_until).min();
         let margin = if options.precise_timer { TIMER_SPIN } else { Nanos(0) };
+        if now.since(self.last_event) < options.busy_poll || due.is_some_and(|at| at.since(now) <= margin) {
+            return Rest::Watch(due.unwrap_or(Nanos(u64::MAX)).min(now + LONGEST_WATCH));
+        }
         let timer = self.timer.map(|at| at.since(now) - margin);
         let rest = self.rest_until.map(|until| until.since(now));
-        match timer.into_iter().chain(rest).min() {
-            Some(Nanos(0)) => (0, None),
-            patience => (1, patience),
-        }
+        Rest::Sleep(timer.into_iter().chain(rest).min())
     }
 
     /// Gives `target` a slot if there is one.

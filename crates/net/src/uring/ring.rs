@@ -44,15 +44,18 @@ pub(super) struct Ring {
     handle_flag: u32,
     /// Operations that the kernel has and that will still complete.
     pub pending: usize,
+    /// Whether the kernel says in shared memory that it has something for this thread.
+    flagged: bool,
 }
 
 impl Ring {
-    pub fn new() -> Result<Self, NetError> {
-        let inner = build().map_err(|source| NetError::NoIoUring { reason: source.to_string() })?;
+    /// `watched`: the ring is to be waited for by [`Ring::watch`].
+    pub fn new(watched: bool) -> Result<Self, NetError> {
+        let (inner, flagged) = build(watched).map_err(|source| NetError::NoIoUring { reason: source.to_string() })?;
         if !inner.params().is_feature_ext_arg() || !inner.params().is_feature_nodrop() {
             return Err(NetError::NoIoUring { reason: "the kernel is older than 5.11".to_owned() });
         }
-        let mut ring = Self { handle: inner.as_raw_fd(), handle_flag: 0, inner, pending: 0 };
+        let mut ring = Self { handle: inner.as_raw_fd(), handle_flag: 0, inner, pending: 0, flagged };
         ring.register_itself();
         Ok(ring)
     }
@@ -149,6 +152,23 @@ impl Ring {
         }
     }
 
+    /// Spins until the kernel has something for this thread, at most until `until`, without a system call where the kernel
+    /// tells in shared memory. Whether there is something to enter for.
+    pub fn watch(&mut self, until: Nanos) -> bool {
+        if !self.flagged || !self.inner.submission().is_empty() {
+            return true;
+        }
+        loop {
+            if self.has_completions() || self.inner.submission().taskrun() {
+                return true;
+            }
+            if Nanos::now() >= until {
+                return false;
+            }
+            std::hint::spin_loop();
+        }
+    }
+
     /// Whether the kernel has put completions into the queue that were not taken.
     #[inline]
     pub fn has_completions(&mut self) -> bool {
@@ -164,8 +184,9 @@ impl Ring {
     }
 }
 
-/// The newest set-up that this kernel takes; each older one only costs speed.
-fn build() -> io::Result<IoUring> {
+/// The newest set-up that this kernel takes; each older one only costs speed. Whether the kernel raises a flag when it has
+/// something for the thread, as far as that was asked for.
+fn build(watched: bool) -> io::Result<(IoUring, bool)> {
     let mut newest = IoUring::builder();
     newest.setup_single_issuer().setup_defer_taskrun().setup_no_sqarray();
     let mut newer = IoUring::builder();
@@ -174,10 +195,13 @@ fn build() -> io::Result<IoUring> {
     older.setup_coop_taskrun();
     let oldest = IoUring::builder();
     let mut last = None;
-    for mut builder in [newest, newer, older, oldest] {
+    for (mut builder, flags) in [(newest, true), (newer, true), (older, true), (oldest, false)] {
         builder.setup_submit_all().setup_cqsize(COMPLETIONS).setup_clamp().dontfork();
+        if watched && flags {
+            builder.setup_taskrun_flag();
+        }
         match builder.build(SUBMISSIONS) {
-            Ok(ring) => return Ok(ring),
+            Ok(ring) => return Ok((ring, watched && flags)),
             Err(error) => last = Some(error),
         }
     }
@@ -193,7 +217,7 @@ pub(crate) fn examine() -> UringProbe {
         direct_files: false,
         reason: None,
     };
-    let ring = match Ring::new() {
+    let ring = match Ring::new(false) {
         Ok(ring) => ring,
         Err(NetError::NoIoUring { reason }) => {
             probe.reason = Some(reason);
