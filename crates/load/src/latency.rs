@@ -162,7 +162,35 @@ const KINDS: usize = 8;
 #[derive(Clone, Debug)]
 pub struct Compact {
     open: bool,
-    kinds: [Vec<(u64, u64)>; KINDS],
+    kinds: [Vec<Bucket>; KINDS],
+}
+
+/// A bucket of a histogram: 16 bits of value, 48 of count. Buckets in order of value are in order as numbers.
+///
+/// The value is its 11 leading bits and the number of those left out, which is all that three significant digits keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bucket(u64);
+
+impl Bucket {
+    const COUNT_BITS: u32 = 48;
+
+    const fn of(value: u64, count: u64) -> Self {
+        let shift = (u64::BITS - value.leading_zeros()).saturating_sub(11);
+        Self((((shift as u64) << 11) | (value >> shift)) << Self::COUNT_BITS | count)
+    }
+
+    const fn key(self) -> u64 {
+        self.0 >> Self::COUNT_BITS
+    }
+
+    /// The least value of the bucket.
+    const fn value(self) -> u64 {
+        (self.key() & 0x7ff) << (self.key() >> 11)
+    }
+
+    const fn count(self) -> u64 {
+        self.0 & ((1 << Self::COUNT_BITS) - 1)
+    }
 }
 
 impl Compact {
@@ -176,8 +204,8 @@ impl Compact {
     pub fn add(&mut self, latencies: &Latencies) {
         for (mine, theirs) in self.kinds.iter_mut().zip(latencies.all()) {
             if !theirs.is_empty() {
-                let other = theirs.iter_recorded().map(|one| (one.value_iterated_to(), one.count_at_value()));
-                *mine = joined(mine, &other.collect::<Vec<_>>());
+                let other = theirs.iter_recorded().map(|one| Bucket::of(one.value_iterated_to(), one.count_at_value()));
+                *mine = joined(mine, other);
             }
         }
     }
@@ -186,7 +214,7 @@ impl Compact {
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
             if !theirs.is_empty() {
-                *mine = joined(mine, theirs);
+                *mine = joined(mine, theirs.iter().copied());
             }
         }
     }
@@ -194,81 +222,62 @@ impl Compact {
     /// Median response time in ns; 0 if nothing was recorded.
     #[must_use]
     pub fn response_median(&self) -> u64 {
-        let pairs = &self.kinds[0];
-        let mut left = pairs.iter().map(|&(_, count)| count).sum::<u64>().div_ceil(2);
-        for &(value, count) in pairs {
-            if count >= left {
-                return value;
+        let buckets = &self.kinds[0];
+        let mut left = buckets.iter().map(|bucket| bucket.count()).sum::<u64>().div_ceil(2);
+        for bucket in buckets {
+            if bucket.count() >= left {
+                return bucket.value();
             }
-            left -= count;
+            left -= bucket.count();
         }
         0
     }
 
-    /// The response times alone, of which every slice tells: an eighth of what [`Compact::expand`] costs.
-    ///
-    /// # Panics
-    /// Never: the values come from a histogram with the same bounds.
+    /// The response times as a histogram.
     #[must_use]
     pub fn response(&self) -> Histogram<u64> {
-        let [response, ..] = &self.kinds;
         let mut histogram = empty();
-        for &(value, count) in response {
-            histogram.record_n(value, count).expect("a recorded value is within the bounds");
-        }
+        fill(&mut histogram, &self.kinds[0]);
         histogram
     }
 
     /// The same as histograms.
-    ///
-    /// # Panics
-    /// Never: the values come from histograms with the same bounds.
     #[must_use]
     pub fn expand(&self) -> Latencies {
         let mut latencies = Latencies::new(self.open);
-        for (histogram, pairs) in latencies.all_mut().into_iter().zip(&self.kinds) {
-            for &(value, count) in pairs {
-                histogram.record_n(value, count).expect("a recorded value is within the bounds");
-            }
+        for (histogram, buckets) in latencies.all_mut().into_iter().zip(&self.kinds) {
+            fill(histogram, buckets);
         }
         latencies
     }
 }
 
-/// Two ascending lists of (value, count) as one.
-fn joined(one: &[(u64, u64)], two: &[(u64, u64)]) -> Vec<(u64, u64)> {
-    let mut all = Vec::with_capacity(one.len() + two.len());
-    let (mut left, mut right) = (one.iter().copied().peekable(), two.iter().copied().peekable());
-    loop {
-        let next = match (left.peek(), right.peek()) {
-            (Some(a), Some(b)) if a.0 == b.0 => {
-                let sum = (a.0, a.1 + b.1);
-                left.next();
-                right.next();
-                sum
-            }
-            (Some(a), Some(b)) if a.0 > b.0 => {
-                let next = *b;
-                right.next();
-                next
-            }
-            (Some(a), _) => {
-                let next = *a;
-                left.next();
-                next
-            }
-            (None, Some(b)) => {
-                let next = *b;
-                right.next();
-                next
-            }
-            (None, None) => {
-                all.shrink_to_fit();
-                return all;
-            }
-        };
-        all.push(next);
+fn fill(histogram: &mut Histogram<u64>, buckets: &[Bucket]) {
+    for bucket in buckets {
+        histogram.record_n(bucket.value(), bucket.count()).expect("a recorded value is within the bounds");
     }
+}
+
+/// Buckets of two ascending lists as one ascending list.
+fn joined(one: &[Bucket], two: impl Iterator<Item = Bucket>) -> Vec<Bucket> {
+    let mut all = Vec::with_capacity(one.len() + one.len() / 4);
+    let (mut left, mut right) = (one.iter().copied().peekable(), two.peekable());
+    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+        if a.key() == b.key() {
+            // The keys are the same, and the counts of a whole load fit into 48 bits.
+            all.push(Bucket(a.0 + b.count()));
+            left.next();
+            right.next();
+        } else if a.key() < b.key() {
+            all.extend(left.next());
+        } else {
+            all.extend(right.next());
+        }
+    }
+    all.extend(left);
+    all.extend(right);
+    all.shrink_to_fit();
+    all
 }
 
 /// The histogram in the compressed V2 encoding (cookie `0x1c849304`, zlib) that `HdrHistogram`'s tools exchange, base64.
@@ -344,6 +353,15 @@ mod tests {
         compact.merge(&other);
         let (all, sum) = (recorded(&[5, 500, 70_000, 5, 900]), compact.expand());
         assert_eq!((sum.response, sum.service, sum.lag), (all.response, all.service, all.lag));
+    }
+
+    #[test]
+    fn a_bucket_is_the_histograms_own() {
+        for value in [0, 1, 2047, 2048, 2049, 4095, 123_456, 987_654_321, LONGEST_NS] {
+            let histogram = empty();
+            let read = Bucket::of(histogram.highest_equivalent(value), 3);
+            assert_eq!((read.value(), read.count()), (histogram.lowest_equivalent(value), 3), "{value}");
+        }
     }
 
     #[test]

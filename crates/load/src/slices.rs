@@ -13,7 +13,7 @@ use crate::live::{Marks, Tick};
 use crate::{Latencies, Tally};
 
 /// Slices that a report keeps at most.
-pub const MOST_SLICES: usize = 240;
+pub const MOST_SLICES: usize = 120;
 /// Ticks that a live view gets at most.
 const MOST_TICKS: usize = 400;
 /// Sets of histograms that one driver has beside the one in use.
@@ -300,10 +300,10 @@ mod tests {
             collector.gather();
         }
         assert!(collector.slices().len() <= MOST_SLICES);
-        assert_eq!(collector.slice_span(), Nanos::from_millis(800));
+        assert_eq!(collector.slice_span(), Nanos::from_millis(1600));
         let mut sum = Compact::new(false);
-        for slice in collector.slices() {
-            assert_eq!(slice.tally.accepted, 8);
+        for (at, slice) in collector.slices().iter().enumerate() {
+            assert_eq!(slice.tally.accepted, if at < 62 { 16 } else { 8 });
             sum.merge(&slice.latencies);
         }
         assert_eq!(sum.expand().response, collector.total().response);
