@@ -23,8 +23,8 @@ const SPARES: usize = 2;
 pub struct Harvest {
     /// Number of the slice, from 0.
     pub index: u64,
-    /// Its latencies.
-    pub latencies: Box<Latencies>,
+    /// Latencies since the last harvest that brought any; none if there were no spare histograms.
+    pub latencies: Option<Box<Latencies>>,
     /// Its counts.
     pub tally: Tally,
     /// Time in which the thread worked; 0 for all drivers of a thread but the first.
@@ -47,21 +47,19 @@ pub struct Reaper {
 }
 
 impl Reaper {
-    /// Hands over what was seen since the last harvest. Does nothing while the collector has all spare histograms: what was
-    /// seen then becomes part of the next slice.
-    pub fn reap(&mut self, index: u64, latencies: &mut Box<Latencies>, tally: &Tally, of: Share) -> bool {
-        let Ok(spare) = self.spares.try_recv() else { return false };
-        let full = std::mem::replace(latencies, spare);
+    /// Hands over what was seen since the last harvest. While the collector has all spare histograms, the latencies stay
+    /// and become part of a later slice; the counts are those of their slice however late the collector is.
+    pub fn reap(&mut self, index: u64, latencies: &mut Box<Latencies>, tally: &Tally, of: Share) {
+        let full = self.spares.try_recv().ok().map(|spare| std::mem::replace(latencies, spare));
         self.hand_over(index, full, tally, of);
-        true
     }
 
     /// The last harvest.
     pub fn reap_last(&mut self, index: u64, latencies: Box<Latencies>, tally: &Tally, of: Share) {
-        self.hand_over(index, latencies, tally, of);
+        self.hand_over(index, Some(latencies), tally, of);
     }
 
-    fn hand_over(&mut self, index: u64, latencies: Box<Latencies>, tally: &Tally, of: Share) {
+    fn hand_over(&mut self, index: u64, latencies: Option<Box<Latencies>>, tally: &Tally, of: Share) {
         let Share { busy, waited, in_flight } = of;
         let counted = tally.since(&self.before);
         self.before = *tally;
@@ -157,11 +155,13 @@ impl Collector {
     }
 
     fn take(&mut self, harvest: Harvest) {
-        let Harvest { index, mut latencies, tally, busy, waited, in_flight, from } = harvest;
+        let Harvest { index, latencies, tally, busy, waited, in_flight, from } = harvest;
         let busy_share = busy.0 as f64 / (busy + waited).0.max(1) as f64;
         let slice = self.slice_at(index);
         slice.tally.add(&tally);
-        slice.latencies.add(&latencies);
+        if let Some(latencies) = &latencies {
+            slice.latencies.add(latencies);
+        }
         slice.busy_share = slice.busy_share.max(busy_share);
         if slice.in_flight.0 == index {
             slice.in_flight.1 += u64::from(in_flight);
@@ -169,13 +169,14 @@ impl Collector {
             slice.in_flight = (index, u64::from(in_flight));
         }
         self.tally.add(&tally);
+        self.recent_busy = self.recent_busy.max(busy_share);
+        self.in_flight[from] = u64::from(in_flight);
+        let Some(mut latencies) = latencies else { return };
         self.total.merge(&latencies);
         if !latencies.response.is_empty() {
             // Histograms of one kind fit each other.
             let _ = self.recent.add(&latencies.response);
         }
-        self.recent_busy = self.recent_busy.max(busy_share);
-        self.in_flight[from] = u64::from(in_flight);
         latencies.clear();
         let _ = self.returns[from].send(latencies);
     }
@@ -283,12 +284,12 @@ mod tests {
     }
 
     /// One accepted request of `nanos` in slice `index`.
-    fn reap(reaper: &mut Reaper, latencies: &mut Box<Latencies>, tally: &mut Tally, index: u64, nanos: u64) -> bool {
+    fn reap(reaper: &mut Reaper, latencies: &mut Box<Latencies>, tally: &mut Tally, index: u64, nanos: u64) {
         let at = Moments { intended: Nanos(0), sent: Nanos(0), first_byte: Nanos(nanos), completed: Nanos(nanos) };
         latencies.completed(at);
         tally.sent += 1;
         tally.accepted += 1;
-        reaper.reap(index, latencies, tally, share())
+        reaper.reap(index, latencies, tally, share());
     }
 
     #[test]
@@ -296,7 +297,7 @@ mod tests {
         let (mut collector, mut reapers) = Collector::new(1, Nanos::from_millis(100), false);
         let (mut latencies, mut tally) = (Box::new(Latencies::new(false)), Tally::default());
         for index in 0..1000 {
-            assert!(reap(&mut reapers[0], &mut latencies, &mut tally, index, 1000 + index));
+            reap(&mut reapers[0], &mut latencies, &mut tally, index, 1000 + index);
             collector.gather();
         }
         assert!(collector.slices().len() <= MOST_SLICES);
@@ -312,14 +313,17 @@ mod tests {
     }
 
     #[test]
-    fn a_collector_that_is_late_gets_it_all_with_the_next_harvest() {
+    fn a_collector_that_is_late_still_gets_the_counts_of_each_slice_and_all_latencies() {
         let (mut collector, mut reapers) = Collector::new(1, Nanos::from_millis(100), false);
         let (mut latencies, mut tally) = (Box::new(Latencies::new(false)), Tally::default());
-        let handed = (0..5).filter(|&index| reap(&mut reapers[0], &mut latencies, &mut tally, index, 7)).count();
-        assert_eq!(handed, SPARES);
+        (0..5).for_each(|index| reap(&mut reapers[0], &mut latencies, &mut tally, index, 7));
         reapers[0].reap_last(5, latencies, &tally, share());
         collector.gather();
         assert_eq!((collector.tally().accepted, collector.total().response.len()), (5, 5));
+        let counts: Vec<u64> = collector.slices().iter().map(|slice| slice.tally.accepted).collect();
+        assert_eq!(counts, [1, 1, 1, 1, 1, 0]);
+        let held: Vec<u64> = collector.slices().iter().map(|slice| slice.latencies.expand().response.len()).collect();
+        assert_eq!(held, [1, 1, 0, 0, 0, 3], "no more histograms than {SPARES} were there to be handed over");
     }
 
     #[test]

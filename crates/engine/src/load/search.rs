@@ -74,7 +74,11 @@ pub fn run(args: &Args, ready: &Ready) -> Result<ExitCode, String> {
         // Fewer requests than this in one try bear no percentile.
         lowest_per_s: 100.0 / (flags.probe_time.0.0 as f64 / 1e9),
     };
-    let mut search = Search::new(config).map_err(|error| error.to_string())?;
+    let mut search = Search::new(config).map_err(|error| match &report.failure_example {
+        _ if signals::asked_to_end() => "the search was interrupted before there was anything to report".to_owned(),
+        Some(example) => format!("{error} The first failure: {example}"),
+        None => error.to_string(),
+    })?;
     while let Some(probe) = search.next() {
         progress.say(&format!("{:.0} requests/s", probe.rate));
         let seen = try_rate(args, ready, probe)?;
