@@ -361,12 +361,13 @@ impl Driver {
 
     /// Gives a connection up, whatever it was doing; its requests have been counted.
     fn leave<N: Net>(&mut self, net: &mut N, index: u32) {
+        // Only a connection with room is among the free: one that is used up costs no search of thousands.
+        if !self.free.is_empty() && self.has_room(index) {
+            self.free.retain(|&free| free != index);
+        }
         let link = &mut self.links[index as usize];
         let open = link.conn.is_some() && matches!(link.state, State::Idle | State::Busy);
         self.established -= u32::from(open);
-        if !self.free.is_empty() {
-            self.free.retain(|&free| free != index);
-        }
         link.leave(net);
     }
 }
