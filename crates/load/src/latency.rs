@@ -1,5 +1,7 @@
 //! Latency histograms: constant memory, mergeable, three significant digits.
 
+use std::cmp::Ordering;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
@@ -263,15 +265,15 @@ fn joined(one: &[Bucket], two: impl Iterator<Item = Bucket>) -> Vec<Bucket> {
     let mut all = Vec::with_capacity(one.len() + one.len() / 4);
     let (mut left, mut right) = (one.iter().copied().peekable(), two.peekable());
     while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
-        if a.key() == b.key() {
-            // The keys are the same, and the counts of a whole load fit into 48 bits.
-            all.push(Bucket(a.0 + b.count()));
-            left.next();
-            right.next();
-        } else if a.key() < b.key() {
-            all.extend(left.next());
-        } else {
-            all.extend(right.next());
+        match a.key().cmp(&b.key()) {
+            Ordering::Less => all.extend(left.next()),
+            Ordering::Greater => all.extend(right.next()),
+            Ordering::Equal => {
+                // The keys are the same, and the counts of a whole load fit into 48 bits.
+                all.push(Bucket(a.0 + b.count()));
+                left.next();
+                right.next();
+            }
         }
     }
     all.extend(left);
