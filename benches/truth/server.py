@@ -53,7 +53,7 @@ class Scripted:
 
 
 def load(engine: Path, url: str, *arguments: str) -> dict[str, Any]:
-    """The report of ``photofinish load`` on a CPU of its own."""
+    """The report of ``photofinish load`` on a CPU of its own, which it polls on."""
     argv = [
         "taskset",
         "-c",
@@ -64,6 +64,7 @@ def load(engine: Path, url: str, *arguments: str) -> dict[str, Any]:
         "--json",
         "--quiet",
         "--no-self-check",
+        "--spin",
         *arguments,
     ]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
