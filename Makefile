@@ -62,6 +62,7 @@ bench-tools: build ## Get the load generators to compare with, as pinned, into t
 bench-engine: bench-tools ## The load generator against bare loops and its peers: benches/README.md
 	cargo build --release --locked --quiet --package photofinish-bare
 	$(PY) -m benches.engine.run
+	$(PY) -m benches.engine.bodies
 
 bench-truth: bench-tools ## True against measured percentiles and rates; the peers' known bugs: benches/truth/README.md
 	$(PY) -m benches.truth.run

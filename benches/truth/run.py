@@ -1,7 +1,7 @@
 """How true the load generator's figures are, and its peers', against a server that knows the truth about itself.
 
 make bench-truth
-.venv/bin/python -m benches.truth.run [--seconds 20] [--runs 3] [--quick] [--only percentiles rates queue peers] [--keep]
+.venv/bin/python -m benches.truth.run [--seconds 20] [--runs 3] [--quick] [--only machine percentiles rates queue peers] [--keep]
 """
 
 import argparse
@@ -13,7 +13,8 @@ from pathlib import Path
 from benches.peers.commands import OURS
 from benches.peers.install import installed, version
 from benches.readme import put, table
-from benches.truth import peers, percentiles, rates
+from benches.truth import peers, percentiles, rates, stalls
+from benches.truth.server import CLIENT_CPU, SERVER_CPU
 
 from photofinish.testbed.engine import engine_path
 
@@ -30,6 +31,13 @@ class Asked:
     runs: int
     """Of each percentile case; the table shows medians."""
     quick: bool
+
+
+def machine_part(asked: Asked) -> str:
+    """What the machine does to a program that does nothing."""
+    print("machine", file=sys.stderr)
+    head = ["CPU", "stalls > 50 µs, 1/s", "> 500 µs, 1/s", "> 2 ms, 1/s", "longest", "time lost in them"]
+    return table(head, stalls.rows([CLIENT_CPU, SERVER_CPU], asked.seconds / 2))
 
 
 def percentile_part(asked: Asked) -> str:
@@ -78,6 +86,7 @@ def peer_part(asked: Asked) -> str:
 
 
 PARTS: dict[str, Callable[[Asked], str]] = {
+    "machine": machine_part,
     "percentiles": percentile_part,
     "rates": rate_part,
     "queue": queue_part,
