@@ -373,11 +373,27 @@ impl Driver {
 }
 
 /// What helps against a failure to open a socket, if something does.
-fn mend(error: &io::Error) -> &'static str {
+fn mend(error: &io::Error) -> String {
     match error.raw_os_error() {
-        Some(libc::EMFILE) => "; raise the limit on descriptors (`ulimit -n`) or use fewer connections (-c)",
-        Some(libc::ENFILE) => "; the machine's limit on open files is reached (`sysctl fs.file-max`)",
-        Some(libc::EADDRNOTAVAIL) => "; all ports of the source address are in use: give more addresses (--source)",
-        _ => "",
+        Some(libc::EMFILE) => {
+            let limit = most_descriptors().map_or_else(String::new, |limit| format!(" ({limit})"));
+            format!(
+                "; raise this process's limit on descriptors{limit} with `ulimit -Hn`, or use fewer connections (-c)"
+            )
+        }
+        Some(libc::ENFILE) => "; the machine's limit on open files is reached (`sysctl fs.file-max`)".to_owned(),
+        Some(libc::EADDRNOTAVAIL) => {
+            "; all ports of the source address are in use: give more addresses (--source)".to_owned()
+        }
+        _ => String::new(),
+    }
+}
+
+/// The limit on descriptors that this process has.
+fn most_descriptors() -> Option<u64> {
+    // SAFETY: one valid rlimit, filled by the kernel before it is read.
+    unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        (libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0).then_some(limit.rlim_cur)
     }
 }

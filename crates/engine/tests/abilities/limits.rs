@@ -32,7 +32,7 @@ fn a_want_of_descriptors_names_the_limit_and_how_to_raise_it() {
         assert_conserved(&report);
         assert!(number(&report, "/requests/failed/connect") > 0 && number(&report, "/requests/accepted") > 0);
         let example = report["failure_example"].as_str().unwrap();
-        assert!(example.contains("Too many open files") && example.contains("`ulimit -n`"), "{example}");
+        assert!(example.contains("Too many open files") && example.contains("`ulimit -Hn`"), "{example}");
     }
 }
 
