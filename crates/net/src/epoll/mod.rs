@@ -16,9 +16,12 @@ use crate::{Closed, Conn, Handler, NetError, Options, Stats};
 use events::Source;
 use net::EpollNet;
 
-/// One read's worth; also what a connection may take before others get their turn, times [`READS_A_TURN`].
+/// One read's worth; also what a connection may take before others get their turn, times [`READS_A_TURN`]: much, because
+/// what has just arrived is still in the caches, while queues that are read in turn grow until none of them is.
 const READ_BYTES: usize = 64 * 1024;
-const READS_A_TURN: usize = 8;
+const READS_A_TURN: usize = 128;
+/// Reads after which the clock is read anew: what arrives meanwhile must not count as having been there before.
+const READS_A_CLOCK: usize = 8;
 const ACCEPTS_A_TURN: usize = 64;
 
 pub(crate) fn run<H: Handler>(
@@ -107,7 +110,10 @@ fn serve<H: Handler>(net: &mut EpollNet, handler: &mut H, conn: Conn, ready: u32
 }
 
 fn read<H: Handler>(net: &mut EpollNet, handler: &mut H, conn: Conn, ended: bool, buffer: &mut [u8]) {
-    for _ in 0..READS_A_TURN {
+    for reads in 0..READS_A_TURN {
+        if reads > 0 && reads % READS_A_CLOCK == 0 {
+            net.read_clock();
+        }
         let Some(slot) = net.table.get_mut(conn) else { return };
         let (raw, lingering) = (slot.state.fd, slot.phase == Phase::Lingering);
         net.stats.syscalls += 1;

@@ -93,6 +93,7 @@ fn received<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, complet
     if known && !data.is_empty() {
         net.stats.received_bytes += data.len() as u64;
         net.served += 1;
+        net.helping(conn);
         handler.received(net, conn, data);
     }
     if let Some(buffer) = buffer {
@@ -105,7 +106,7 @@ fn received<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, complet
         return;
     }
     match (-completion.result, known) {
-        (libc::ENOBUFS, true) if !completion.more => net.starved.push_back(conn),
+        (libc::ENOBUFS, true) if !completion.more => net.starve(conn),
         (libc::ENOBUFS | libc::EINTR | libc::EAGAIN, _) if !completion.more => net.arm_receive(conn),
         (0, true) => {
             net.leave(conn, true);

@@ -20,6 +20,8 @@ use crate::{Conn, Nanos, Net, NetError, Options, Stats};
 
 /// Receives that begin anew in one turn for want of buffers, whatever the last turn served.
 const LEAST_FED: usize = 16;
+/// How often one connection may come before all others that wait for buffers: 8 MiB at a time, as with epoll.
+const MOST_HELPINGS: u32 = 16;
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about up to three operations at once")]
 pub(super) struct Link {
     pub target: Target,
@@ -95,7 +97,9 @@ pub(super) struct UringNet {
     /// Connections that were left while operations are pending.
     pub ending: Vec<Conn>,
     /// Connections whose receive found no buffer, longest first.
-    pub starved: VecDeque<Conn>,
+    starved: VecDeque<Conn>,
+    /// Who received last, and how often it came first again since.
+    eater: (Option<Conn>, u32),
     /// Receives that brought bytes in this turn.
     pub served: usize,
     /// Accepted beyond the limit, before the listeners could be told to rest.
@@ -135,6 +139,7 @@ impl UringNet {
             rest_until: None,
             ending: Vec::new(),
             starved: VecDeque::new(),
+            eater: (None, 0),
             served: 0,
             waiting: VecDeque::new(),
         };
@@ -221,6 +226,25 @@ impl UringNet {
         slot.state.receiving = true;
         let receive = slot.state.target.receive();
         self.push(receive, Operation::Receive(conn));
+    }
+
+    /// Notes that `conn` received.
+    #[inline]
+    pub fn helping(&mut self, conn: Conn) {
+        if self.eater.0 != Some(conn) {
+            self.eater = (Some(conn), 0);
+        }
+    }
+
+    /// `conn` found no buffer. Whoever received last comes first again, for a while: what has just arrived for it is still
+    /// in the caches, while queues that are read in turn grow until none of them is.
+    pub fn starve(&mut self, conn: Conn) {
+        if self.eater.0 == Some(conn) && self.eater.1 < MOST_HELPINGS {
+            self.eater.1 += 1;
+            self.starved.push_front(conn);
+        } else {
+            self.starved.push_back(conn);
+        }
     }
 
     /// Lets as many of the starved receive again as the last turn served. All of them at once would find no buffers
