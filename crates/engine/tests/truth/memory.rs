@@ -26,7 +26,7 @@ fn memory_does_not_grow_with_the_number_of_requests() {
     let report: serde_json::Value = serde_json::from_str(&text).expect("a report");
     let accepted = number(&report, "/requests/accepted");
     assert!(accepted > 5_000, "{accepted} are too few to tell");
-    // What grows until their number is bounded are the slices, 10 to 20 a second, by less than 70 KiB each. More than half of
+    // What grows until their number is bounded are the slices, 8 to 20 a second, by less than 70 KiB each. More than half of
     // the requests lie between the two readings, and those peers keep some 100 bytes for each.
     let allowed = 1024 + 46 * 70;
     assert!(seen[1] <= seen[0] + allowed, "{seen:?} KiB for {accepted} requests");
