@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-use crate::{Nanos, Stats};
+use crate::{Nanos, Stats, TcpInfo};
 
 /// One connection of one loop. Never reused: a slot's next tenant has another generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,6 +50,25 @@ pub trait Net {
     /// Bytes queued on `conn` that the kernel has not taken yet: the handler's means to push back.
     fn queued(&self, conn: Conn) -> usize;
 
+    /// Throws away the next `bytes` bytes of `conn`'s input, in the kernel and without copying them here where that is
+    /// worth it; nothing happens if `conn` is void. A later call replaces what is left of an earlier one.
+    ///
+    /// Called from [`Handler::received`], it counts from behind the data of that call. Until so many bytes have passed, each
+    /// arrives either through [`Handler::received`] or in the count of [`Handler::discarded`]: the handler adds both up, and
+    /// the last such piece of data may go on with what lies behind. From there on all input arrives as ever. A connection
+    /// that ends meanwhile has been counted to its end when [`Handler::closed`] is called.
+    fn discard(&mut self, conn: Conn, bytes: u64) {
+        let _ = (conn, bytes);
+    }
+
+    /// What the kernel counts of `conn`, now. Also inside [`Handler::closed`], for the connection that has just ended; `None`
+    /// if `conn` is void otherwise, or if the kernel does not tell. Costs a system call, and two more the first time where
+    /// the socket has no descriptor.
+    fn tcp_info(&mut self, conn: Conn) -> Option<TcpInfo> {
+        let _ = conn;
+        None
+    }
+
     /// Closes at once, after what is queued has been handed to the kernel if `flush`. [`Handler::closed`] is not called
     /// for a close that the handler asked for, and nothing more is delivered for `conn`.
     fn close(&mut self, conn: Conn, flush: bool);
@@ -83,6 +102,12 @@ pub trait Handler {
 
     /// Bytes arrived; `data` is the loop's buffer and gone after the call.
     fn received<N: Net>(&mut self, net: &mut N, conn: Conn, data: &[u8]);
+
+    /// The kernel threw away `bytes` bytes of input, as asked by [`Net::discard`]; more than zero, and together with what
+    /// arrived through [`Handler::received`] never more than was asked for.
+    fn discarded<N: Net>(&mut self, net: &mut N, conn: Conn, bytes: u64) {
+        let _ = (net, conn, bytes);
+    }
 
     /// Everything queued on `conn` has been handed to the kernel. Certain to come after a send that did not fit at
     /// once, and after [`Net::queued`] told of bytes still waiting; may come at other times.

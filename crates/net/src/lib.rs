@@ -16,6 +16,7 @@ mod socket;
 mod stats;
 mod stop;
 mod table;
+mod tcp_info;
 mod thread;
 mod uring;
 
@@ -29,6 +30,7 @@ pub use probe::{Probe, UringProbe, probe};
 pub use socket::listen;
 pub use stats::Stats;
 pub use stop::StopSignal;
+pub use tcp_info::TcpInfo;
 pub use thread::pin_to_cpu;
 
 /// Runs a loop on this thread until [`Net::stop`] is called or `options.stop` is raised.
