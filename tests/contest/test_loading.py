@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from photofinish.contest.loading import load_all, load_manifest, load_suite
+from photofinish.contest.loading import load_all, load_manifests, load_suite
 from photofinish.errors import InputError
 from tests.contestants import write_contestant, write_suite
 
@@ -87,7 +87,7 @@ def test_all_that_is_wrong_with_all_manifests_is_told_at_once(tmp_path: Path) ->
 
 def test_braces_of_shells_and_blocks_are_no_placeholders(tmp_path: Path) -> None:
     folder = write_contestant(tmp_path, "one", ["sh", "-c", "f() { echo ${HOME}; }; f {port}"])
-    assert load_manifest(folder).start.argv[2].endswith("{port}")
+    assert load_manifests(folder)[0].start.argv[2].endswith("{port}")
 
 
 def test_names_of_contestants_that_do_not_exist_are_errors(tmp_path: Path) -> None:
@@ -102,14 +102,71 @@ def test_names_of_contestants_that_do_not_exist_are_errors(tmp_path: Path) -> No
 
 def test_a_manifest_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="can't be read"):
-        load_manifest(tmp_path)
+        load_manifests(tmp_path)
 
 
 def test_wrong_types_name_the_key(tmp_path: Path) -> None:
     folder = write_contestant(tmp_path, "one", ["true"], tuning="fast", more="[ready]\ntimeout_s = 'long'")
     with pytest.raises(InputError) as error:
-        load_manifest(folder)
+        load_manifests(folder)
     assert any(
         "tuning: is 'fast'; write 'default', 'tuned', 'limit' or 'reference'" in line for line in problems(error)
     )
     assert any("ready.timeout_s" in line for line in problems(error))
+
+
+def whole_with_variants(root: Path, variants: str) -> Path:
+    more = "[build]\nsteps = [['true']]\nartifact = '{build}/all'\n" + variants
+    return write_contestant(root, "family", ["run"], more=more)
+
+
+def test_variants_are_contestants_of_one_build_laid_over_their_whole(tmp_path: Path) -> None:
+    folder = whole_with_variants(
+        tmp_path,
+        """
+        [[variants]]
+        id = "fast"
+        title = "Fast"
+        tuning = "tuned"
+        protocols = ["h2"]
+        artifact = "{build}/fast"
+        env = { WAY = "fast" }
+        [[variants]]
+        id = "plain"
+        title = "Plain"
+        """,
+    )
+    fast, plain = load_manifests(folder)
+    assert (fast.id, fast.title, fast.tuning, fast.protocols) == ("fast", "Fast", "tuned", ("h2",))
+    assert (fast.build.artifact, fast.start.env) == ("{build}/fast", {"WAY": "fast"})
+    assert (plain.id, plain.tuning, plain.protocols) == ("plain", "default", ("http/1.1",))
+    assert (plain.build.artifact, plain.start.env) == ("{build}/all", {})
+    assert fast.build_name == plain.build_name == "family"
+
+
+def test_what_is_wrong_with_a_variant_names_it(tmp_path: Path) -> None:
+    whole_with_variants(
+        tmp_path,
+        """
+        [[variants]]
+        id = "one"
+        title = "One"
+        env = { WAY = "{prot}" }
+        [[variants]]
+        id = "one"
+        title = "One again"
+        artifact = "{port}"
+        """,
+    )
+    with pytest.raises(InputError) as error:
+        load_all(load_suite(write_suite(tmp_path)))
+    text = str(error.value)
+    assert "variants.one.env.WAY: unknown placeholder {prot}; did you mean 'port'?" in text
+    assert "variants.one.artifact: unknown placeholder {port}" in text
+    assert "variants.one: 'one' is taken by" in text
+
+
+def test_a_file_can_not_pretend_to_be_a_variant(tmp_path: Path) -> None:
+    folder = write_contestant(tmp_path, "one", ["true"], variant_of="another")
+    with pytest.raises(InputError, match="variant_of: stands in a file"):
+        load_manifests(folder)

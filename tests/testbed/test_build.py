@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from photofinish.contest.loading import Contestant, load_manifest
+from photofinish.contest.loading import Contestant, load_manifests
 from photofinish.testbed.build import Builder, BuildError, content_key
 from photofinish.testbed.stop import Interrupted, StopFlag
 from tests.contestants import write_contestant
@@ -15,7 +15,7 @@ ENGINE = Path("/engine")
 
 def contestant(root: Path, build: str, name: str = "one") -> Contestant:
     folder = write_contestant(root, name, ["true"], more=build)
-    return Contestant(folder=str(folder), manifest=load_manifest(folder))
+    return Contestant(folder=str(folder), manifest=load_manifests(folder)[0])
 
 
 def builder(root: Path, stop: StopFlag | None = None) -> Builder:
@@ -134,3 +134,33 @@ def test_two_builders_do_not_build_the_same_at_once(tmp_path: Path) -> None:
         thread.join()
     assert len(results) == 2
     assert len(set(results)) == 1
+
+
+def test_variants_share_one_build_and_have_a_size_each(tmp_path: Path) -> None:
+    text = """
+    [build]
+    steps = [["sh", "-c", "echo x >> {source}/../count; echo 1 > {build}/a; echo 123 > {build}/b"]]
+    [[variants]]
+    id = "a"
+    title = "A"
+    artifact = "{build}/a"
+    [[variants]]
+    id = "b"
+    title = "B"
+    artifact = "{build}/b"
+    """
+    folder = write_contestant(tmp_path, "family", ["true"], more=text)
+    both = [Contestant(folder=str(folder), manifest=each) for each in load_manifests(folder)]
+    built, failed = builder(tmp_path).build_all(both)
+    assert failed == []
+    assert [built[each].binary_bytes for each in ("a", "b")] == [2, 4]
+    assert built["a"].folder == built["b"].folder
+    assert (folder.parent / "count").read_text(encoding="ascii") == "x\n"
+
+
+def test_contestants_of_one_name_in_two_suites_keep_a_build_each(tmp_path: Path) -> None:
+    text = "[build]\nsteps = [['true']]"
+    one = builder(tmp_path).build(contestant(tmp_path, text))
+    elsewhere = write_contestant(tmp_path / "other", "one", ["true"], more=text, suite="toys")
+    builder(tmp_path).build(Contestant(folder=str(elsewhere), manifest=load_manifests(elsewhere)[0]))
+    assert Path(one.folder).is_dir()

@@ -65,8 +65,8 @@ def load_suite(which: str | Path) -> Suite:
     return suite.model_copy(update={"contestants": str(folder.resolve())})
 
 
-def load_manifest(where: str | Path) -> Manifest:
-    """Reads one contestant's manifest: its folder or the file.
+def load_manifests(where: str | Path) -> tuple[Manifest, ...]:
+    """Reads the manifests of one folder's contestants: one, or one for each of its variants.
 
     Raises:
         InputError: all that is wrong with it, one line a problem.
@@ -75,7 +75,7 @@ def load_manifest(where: str | Path) -> Manifest:
     manifest = _read_manifest(_manifest_path(Path(where)), problems)
     problems.raise_if_any()
     assert manifest is not None  # noqa: S101 - no problems means that it was read
-    return manifest
+    return manifest.contestants()
 
 
 def load_all(suite: Suite, extra: Iterable[str | Path] = ()) -> dict[str, Contestant]:
@@ -96,15 +96,23 @@ def load_all(suite: Suite, extra: Iterable[str | Path] = ()) -> dict[str, Contes
             unread = True
         elif manifest.suite != suite.name:
             problems.add(path, "suite", f"is '{manifest.suite}'", f"write '{suite.name}' or move the folder")
-        elif manifest.id in found:
-            other = found[manifest.id].folder
-            problems.add(path, "id", f"'{manifest.id}' is taken by {other}", "give each contestant its own id")
         else:
-            found[manifest.id] = Contestant(folder=str(path.parent), manifest=manifest)
+            _add(found, path, manifest, problems)
     if not unread:  # else a name could be missing only because its manifest is broken
         _check_names(suite, found, problems)
     problems.raise_if_any()
     return found
+
+
+def _add(found: dict[str, Contestant], path: Path, manifest: Manifest, problems: Problems) -> None:
+    """Adds the contestants of one file, each under an id of its own."""
+    for each in manifest.contestants():
+        if each.id in found:
+            other = found[each.id].folder
+            key = "id" if each.variant_of is None else f"variants.{each.id}"
+            problems.add(path, key, f"'{each.id}' is taken by {other}", "give each contestant its own id")
+        else:
+            found[each.id] = Contestant(folder=str(path.parent), manifest=each)
 
 
 def _manifest_path(where: Path) -> Path:
@@ -115,16 +123,9 @@ def _read_manifest(path: Path, problems: Problems) -> Manifest | None:
     manifest = read_document(path, Manifest, problems)
     if manifest is None:
         return None
-    texts = [
-        (f"build.steps.{index}", word, BUILD_TIME) for index, step in enumerate(manifest.build.steps) for word in step
-    ]
-    if manifest.build.artifact is not None:
-        texts.append(("build.artifact", manifest.build.artifact, BUILD_TIME))
-    if manifest.version_probe is not None:
-        texts += [("version_probe.argv", word, BUILD_TIME) for word in manifest.version_probe.argv]
-    texts += [("start.argv", word, START_TIME) for word in manifest.start.argv]
-    texts += [(f"start.env.{name}", value, START_TIME) for name, value in manifest.start.env.items()]
-    for key, text, allowed in texts:
+    if manifest.variant_of is not None:
+        problems.add(path, "variant_of", "stands in a file", "leave it out; variants are listed in their whole")
+    for key, text, allowed in _texts(manifest):
         for name in unknown(text, allowed):
             problems.add(path, key, f"unknown placeholder {{{name}}}", similar(name, allowed))
     empty = [f"build.steps.{index}" for index, step in enumerate(manifest.build.steps) if not step]
@@ -134,6 +135,24 @@ def _read_manifest(path: Path, problems: Problems) -> Manifest | None:
         if seconds.timeout_s <= 0:
             problems.add(path, f"{key}.timeout_s", f"is {seconds.timeout_s}", "write a number of seconds above 0")
     return manifest
+
+
+def _texts(manifest: Manifest) -> list[tuple[str, str, frozenset[str]]]:
+    """All that may hold placeholders: key, text, and the placeholders that have a value there."""
+    texts = [
+        (f"build.steps.{index}", word, BUILD_TIME) for index, step in enumerate(manifest.build.steps) for word in step
+    ]
+    if manifest.build.artifact is not None:
+        texts.append(("build.artifact", manifest.build.artifact, BUILD_TIME))
+    for variant in manifest.variants:
+        if variant.artifact is not None:
+            texts.append((f"variants.{variant.id}.artifact", variant.artifact, BUILD_TIME))
+        texts += [(f"variants.{variant.id}.env.{name}", value, START_TIME) for name, value in variant.env.items()]
+    if manifest.version_probe is not None:
+        texts += [("version_probe.argv", word, BUILD_TIME) for word in manifest.version_probe.argv]
+    texts += [("start.argv", word, START_TIME) for word in manifest.start.argv]
+    texts += [(f"start.env.{name}", value, START_TIME) for name, value in manifest.start.env.items()]
+    return texts
 
 
 def _check_suite(path: Path, suite: Suite, problems: Problems) -> None:

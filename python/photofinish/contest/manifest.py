@@ -49,21 +49,70 @@ class VersionProbe(Frozen):
     argv: tuple[str, ...]
 
 
+Tuning = Literal["default", "tuned", "limit", "reference"]
+Protocol = Literal["http/1.1", "h2"]
+Connections = Literal["keep", "new"]
+NAME = r"^[a-z0-9][a-z0-9-]*$"
+
+
+class Variant(Frozen):
+    """One of several contestants from one source and one build; what is None is as in the whole manifest."""
+
+    id: str = Field(pattern=NAME)
+    title: str
+    description: str | None = None
+    language: str | None = None
+    version: str | None = None
+    url: str | None = None
+    tuning: Tuning | None = None
+    protocols: tuple[Protocol, ...] | None = Field(default=None, min_length=1)
+    connections: tuple[Connections, ...] | None = Field(default=None, min_length=1)
+    artifact: str | None = None
+    """Instead of ``build.artifact``."""
+    env: dict[str, str] = Field(default_factory=dict)
+    """Added to ``start.env``."""
+
+
 class Manifest(Frozen):
     """A whole ``contestant.toml``."""
 
     schema_: Literal[1] = Field(alias="schema")
-    id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
+    id: str = Field(pattern=NAME)
     title: str
     suite: str
     language: str
     version: str
     url: str = ""
-    tuning: Literal["default", "tuned", "limit", "reference"] = "default"
+    tuning: Tuning = "default"
     description: str = ""
+    protocols: tuple[Protocol, ...] = Field(default=("http/1.1",), min_length=1)
+    """What it can be asked to speak; ``h2`` is HTTP/2 over clear TCP with prior knowledge."""
+    connections: tuple[Connections, ...] = Field(default=("keep", "new"), min_length=1)
+    """Whether it can keep one connection for all repetitions, or make one for each."""
     requires: Requires = Requires()
     build: Build = Build()
     start: Start
     ready: Ready = Ready()
     stop: Stop = Stop()
     version_probe: VersionProbe | None = None
+    variants: tuple[Variant, ...] = ()
+    """With any, the whole is only what they share, and no contestant itself."""
+    variant_of: str | None = None
+    """Id of the whole whose build this one uses; set when variants are laid out, never in a file."""
+
+    @property
+    def build_name(self) -> str:
+        """The name of the build, shared by variants."""
+        return self.variant_of or self.id
+
+    def contestants(self) -> tuple["Manifest", ...]:
+        """The manifests of its contestants: itself, or each variant laid over it."""
+        return tuple(self._with(variant) for variant in self.variants) or (self,)
+
+    def _with(self, variant: Variant) -> "Manifest":
+        laid = variant.model_dump(exclude={"env", "artifact"}, exclude_none=True)
+        build = self.build
+        if variant.artifact is not None:
+            build = build.model_copy(update={"artifact": variant.artifact})
+        start = self.start.model_copy(update={"env": {**self.start.env, **variant.env}})
+        return self.model_copy(update={**laid, "build": build, "start": start, "variants": (), "variant_of": self.id})

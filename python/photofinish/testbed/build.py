@@ -41,6 +41,13 @@ class Built:
     """First line that the version probe printed."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What is kept of a build, beside its folder: the same for all variants."""
+
+    build_s: float | None
+
+
 class BuildError(Exception):
     """A build failed; the text ends with the last lines of its log."""
 
@@ -81,30 +88,35 @@ class Builder:
             BuildError: a step failed, took too long, or did not leave the artifact.
             Interrupted: the stop flag was set.
         """
-        manifest = contestant.manifest
-        folder = self._root / f"{manifest.id}-{content_key(contestant)}"
+        name = f"{contestant.manifest.suite}-{contestant.manifest.build_name}"
+        folder = self._root / f"{name}-{content_key(contestant)}"
         self._root.mkdir(parents=True, exist_ok=True)
-        with self._lock(manifest.id):
+        with self._lock(name):
             stamp = folder.with_suffix(".json")
             known = _read_stamp(stamp) if folder.is_dir() else None
-            if known is not None:
-                return known
-            self._remove_others(manifest.id, folder)
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            built = self._make(contestant, folder)
-            _write_stamp(stamp, built)
+            if known is None:
+                self._remove_others(name, folder)
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+            made = known or self._make(contestant, folder)
+            built = _describe(contestant, folder, made, self._values(contestant, folder))
+            if known is None:
+                _write_stamp(stamp, made)
             return built
 
-    def _make(self, contestant: Contestant, folder: Path) -> Built:
-        manifest = contestant.manifest
-        values = {
+    def _values(self, contestant: Contestant, folder: Path) -> dict[str, str]:
+        return {
             "source": contestant.folder,
             "build": str(folder),
             "engine": str(self._engine or ""),
             "python": sys.executable,
         }
-        environment = {**os.environ, **{f"PHOTOFINISH_{name.upper()}": text for name, text in values.items()}}
+
+    def _make(self, contestant: Contestant, folder: Path) -> _Made:
+        """Runs all steps."""
+        manifest = contestant.manifest
+        values = self._values(contestant, folder)
+        environment = _environment(values)
         log = folder.with_suffix(".log")
         began = time.monotonic()
         deadline = began + manifest.build.timeout_s
@@ -116,17 +128,7 @@ class Builder:
                 problem = self._run_step(argv, contestant.folder, environment, output.fileno(), deadline)
                 if problem is not None:
                     raise BuildError(f"`{' '.join(argv)}` {problem}; see {log}; it ended with: {last_lines(log)}")
-        build_s = time.monotonic() - began if manifest.build.steps else None
-        size = None
-        if manifest.build.artifact is not None:
-            artifact = Path(fill(manifest.build.artifact, values))
-            size = _size(artifact)
-            if size is None:
-                raise BuildError(f"the build left no {artifact}; correct build.artifact or the steps; see {log}")
-        found = None
-        if manifest.version_probe is not None:
-            found = _first_line(fill_all(manifest.version_probe.argv, values), environment)
-        return Built(manifest.id, str(folder), build_s, size, found)
+        return _Made(time.monotonic() - began if manifest.build.steps else None)
 
     def _run_step(
         self, argv: list[str], cwd: str, environment: dict[str, str], output: int, deadline: float
@@ -191,7 +193,9 @@ def content_key(contestant: Contestant) -> str:
             mode = path.stat().st_mode & 0o111
             digest.update(f"{relative}\0{mode}\0".encode())
             digest.update(hashlib.sha256(path.read_bytes()).digest())
-    digest.update(contestant.manifest.model_dump_json().encode())
+    manifest = contestant.manifest
+    digest.update(manifest.requires.model_dump_json().encode())
+    digest.update(manifest.build.model_dump_json(exclude={"artifact"}).encode())  # variants differ in that alone
     return digest.hexdigest()[:16]
 
 
@@ -230,15 +234,35 @@ def _first_line(argv: list[str], environment: dict[str, str]) -> str | None:
     return lines[0] if lines else None
 
 
-def _read_stamp(stamp: Path) -> Built | None:
+def _environment(values: dict[str, str]) -> dict[str, str]:
+    return {**os.environ, **{f"PHOTOFINISH_{name.upper()}": text for name, text in values.items()}}
+
+
+def _describe(contestant: Contestant, folder: Path, made: _Made, values: dict[str, str]) -> Built:
+    """What there is of one contestant in a build that has been made."""
+    manifest = contestant.manifest
+    size = None
+    if manifest.build.artifact is not None:
+        artifact = Path(fill(manifest.build.artifact, values))
+        size = _size(artifact)
+        if size is None:
+            log = folder.with_suffix(".log")
+            raise BuildError(f"the build left no {artifact}; correct build.artifact or the steps; see {log}")
+    found = None
+    if manifest.version_probe is not None:
+        found = _first_line(fill_all(manifest.version_probe.argv, values), _environment(values))
+    return Built(manifest.id, str(folder), made.build_s, size, found)
+
+
+def _read_stamp(stamp: Path) -> _Made | None:
     try:
-        return Built(**json.loads(stamp.read_text(encoding="utf-8")))
+        return _Made(**json.loads(stamp.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):  # not built, or by another version of ours
         return None
 
 
-def _write_stamp(stamp: Path, built: Built) -> None:
+def _write_stamp(stamp: Path, made: _Made) -> None:
     """Written last and moved into place: a build that was cut off has no stamp."""
     draft = stamp.with_suffix(".new")
-    draft.write_text(json.dumps(asdict(built)), encoding="utf-8")
+    draft.write_text(json.dumps(asdict(made)), encoding="utf-8")
     draft.replace(stamp)
