@@ -215,7 +215,7 @@ def test_stopping_in_mid_round_leaves_nothing_running_and_no_half_round(tmp_path
 def test_too_little_memory_for_all_at_once_is_an_error_with_a_mend(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("photofinish.trial.visit.field.available_bytes", lambda: (100 << 20, 16 << 30))
+    monkeypatch.setattr("photofinish.trial.launch.available_bytes", lambda: (100 << 20, 16 << 30))
     path = write_servers(tmp_path, ["good"])
     with (
         Store.open(tmp_path / "store.sqlite") as store,

@@ -38,6 +38,8 @@ class Launch:
     cpus: Sequence[int]
     stop_signal: str = "TERM"
     stop_timeout_s: float = 3.0
+    pipes: tuple[Path, Path] | None = None
+    """Two FIFOs: its standard input (commands) and its standard output (answers); None: it has neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,9 @@ class Resident:
         self._pending = b""
         argv = [str(engine), "keep", "--cgroup", launch.name, "--cpus", ",".join(map(str, launch.cpus))]
         argv += ["--log", str(launch.log), "--stop-signal", launch.stop_signal]
+        if launch.pipes is not None:
+            commands, answers = launch.pipes
+            argv += ["--commands", str(commands), "--answers", str(answers)]
         argv += ["--stop-timeout-ms", str(round(launch.stop_timeout_s * 1000)), "--", *launch.argv]
         self._keep = subprocess.Popen(
             argv,

@@ -1,10 +1,6 @@
 """One round of visits: start all, visit all in each cell, gate, end all."""
 
-import gc
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,15 +8,14 @@ from photofinish.contest.order import orders
 from photofinish.contest.plan import Plan
 from photofinish.contest.suite import Cell
 from photofinish.store.records import Round, Trial, Void
-from photofinish.testbed.counters import Counters, read_counters
-from photofinish.testbed.proc import cpu_ns
 from photofinish.testbed.processes import Stopped
 from photofinish.trial import gates
 from photofinish.trial.driver import Report, RoundTask
-from photofinish.trial.visit.drive import Target, Visit, document, drive
+from photofinish.trial.visit.drive import Target, document, drive
 from photofinish.trial.visit.field import Field, Runner
 from photofinish.trial.visit.parameters import check, parameters_of
 from photofinish.trial.visit.trials import Visited, trials_of
+from photofinish.trial.watch import Watch, no_collections, with_its_end
 
 START_S = 0.4
 """Guess for the start and the end of one contestant."""
@@ -48,7 +43,7 @@ class VisitDriver:
         trials: list[Trial] = []
         facts: dict[str, Any] = {"cells": {}}
         stopped: dict[str, Stopped] = {}
-        with _no_collections():
+        with no_collections():
             try:
                 report("start", None)
                 field.start()
@@ -64,7 +59,7 @@ class VisitDriver:
             seed=task.seed,
             started_at=started_at,
             duration_s=time.monotonic() - began,
-            trials=tuple(_with_its_end(trial, stopped.get(trial.entry)) for trial in trials),
+            trials=tuple(with_its_end(trial, stopped.get(trial.entry)) for trial in trials),
             facts=facts,
             void=_round_void(task, facts),
         )
@@ -87,9 +82,9 @@ def _visit_cell(task: RoundTask, field: Field, cell: Cell, facts: dict[str, Any]
         spin=False if task.bench.cores.shared else None,
         seed=chance.getrandbits(53),
     )
-    watch = _Watch(targets)
+    watch = Watch([target.resident for target in targets])
     visit = drive(task.bench.need_engine(), order, task.bench.stop)
-    facts["cells"][cell.id] = watch.facts(visit)
+    facts["cells"][cell.id] = watch.facts(visit.end, visit.wall_s, visit.laboratory_cpu_share)
     after = [target.resident.footprint() for target in targets]
     deaths = field.note_deaths()
     visited = [
@@ -132,15 +127,6 @@ def _constants(task: RoundTask, runner: Runner) -> dict[str, float | None]:
     }
 
 
-def _with_its_end(trial: Trial, stopped: Stopped | None) -> Trial:
-    """What only the end of the round brings to light."""
-    if stopped is None:
-        return trial
-    if stopped.leaked and trial.void is None:
-        return replace(trial, void=Void("leaked-children", f"still alive: {', '.join(stopped.leaked)}"))
-    return replace(trial, labels=(*trial.labels, "stopped-by-force")) if stopped.forced else trial
-
-
 def _round_void(task: RoundTask, facts: dict[str, Any]) -> Void | None:
     """The first cell whose interference is beyond its bounds takes the round."""
     for cell in task.plan.cells:
@@ -150,47 +136,3 @@ def _round_void(task: RoundTask, facts: dict[str, Any]) -> Void | None:
         if void is not None:
             return Void(void.code, f"{cell.id}: {void.detail}")
     return None
-
-
-class _Watch:
-    """What the machine did while a cell was visited."""
-
-    def __init__(self, targets: list[Target]) -> None:
-        self._targets = targets
-        self._counters = read_counters()
-        self._cpu = self._contestants_ns()
-        self._own = time.process_time_ns()
-        self._began = time.monotonic_ns()
-
-    def _contestants_ns(self) -> int:
-        return sum(cpu_ns(t.resident.pid, t.resident.cpuacct, t.resident.cgroup_v2) for t in self._targets)
-
-    def facts(self, visit: Visit) -> dict[str, Any]:
-        """Shares of the time of all CPUs, and the engine's own account."""
-        now: Counters = read_counters()
-        passed = max(1, time.monotonic_ns() - self._began)
-        all_cpus = passed * now.cpus
-        ours = self._contestants_ns() - self._cpu + time.process_time_ns() - self._own
-        foreign = now.busy_ns - self._counters.busy_ns - ours - (visit.end.get("engine_cpu_ns") or 0)
-        pressure = None
-        if now.pressure_ns is not None and self._counters.pressure_ns is not None:
-            pressure = (now.pressure_ns - self._counters.pressure_ns) / passed
-        return {
-            "foreign_share": max(0.0, foreign / all_cpus),
-            "steal_share": (now.steal_ns - self._counters.steal_ns) / all_cpus,
-            "pressure_share": pressure,
-            "laboratory_cpu_share": visit.laboratory_cpu_share,
-            "wall_s": visit.wall_s,
-            "engine": visit.end,
-        }
-
-
-@contextmanager
-def _no_collections() -> Iterator[None]:
-    """Python's collector stays quiet during a round."""
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()

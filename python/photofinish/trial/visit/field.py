@@ -1,30 +1,20 @@
 """The contestants of one round: started one after another, all resident, ended together."""
 
-import math
-import os
 import random
 import shutil
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from photofinish.contest.order import start_order
-from photofinish.contest.placeholders import fill, fill_all
 from photofinish.contest.plan import Entry
 from photofinish.errors import EnvironmentError_
 from photofinish.store.records import Void
-from photofinish.testbed.proc import available_bytes
-from photofinish.testbed.processes import Launch, Resident, Stopped, stop_all
-from photofinish.trial.driver import Bench, RoundTask
+from photofinish.testbed.processes import Resident, Stopped, stop_all
+from photofinish.trial.driver import RoundTask
+from photofinish.trial.launch import ADDRESS, check_memory, launch_of
 
-ADDRESS = "127.0.0.1"
 PATIENCE_S = 3.0
 """So long the next start waits for a contestant; a slower one gets the rest of its time after all have started."""
-MEMORY_SHARE = 0.05
-MEMORY_BYTES = 256 * 1024**2
-PADDING_BYTES = 4096
-"""The environment grows by up to this much, by chance: its length moves the stack, and the stack moves figures
-(Mytkowicz et al., ASPLOS 2009)."""
 
 
 @dataclass(slots=True)
@@ -62,7 +52,7 @@ class Field:
             self.task.bench.stop.check()
             runner = self._launch(entry, slot, padding)
             self._wait(runner, min(PATIENCE_S, entry.manifest.ready.timeout_s))
-            self._check_memory()
+            check_memory(len(self.runners), len(self.task.plan.entries))
         for runner in self.runners:
             timeout_s = runner.entry.manifest.ready.timeout_s
             if runner.startup_s is None and timeout_s > PATIENCE_S:
@@ -99,38 +89,13 @@ class Field:
         return {runner.entry.id: how for runner, how in zip(alive, stopped, strict=True)}
 
     def _launch(self, entry: Entry, slot: int, padding: random.Random) -> Runner:
-        bench, plan = self.task.bench, self.task.plan
+        bench = self.task.bench
         folder = bench.scratch / f"{self.task.index:04}-{entry.id}"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         runner = Runner(entry, slot, (ADDRESS, bench.ports.take()), folder)
         self.runners.append(runner)
-        values = {
-            "source": entry.folder,
-            "build": bench.builds[entry.contestant].folder if entry.contestant in bench.builds else "",
-            "run": str(folder),
-            "address": ADDRESS,
-            "port": str(runner.address[1]),
-            "workers": str(plan.workers),
-            "engine": str(bench.engine or ""),
-            "python": sys.executable,
-        }
-        environment = {
-            **os.environ,
-            **{f"PHOTOFINISH_{name.upper()}": text for name, text in values.items()},
-            **{name: fill(text, values) for name, text in entry.manifest.start.env.items()},
-            "PHOTOFINISH_PADDING": "x" * padding.randrange(PADDING_BYTES),
-        }
-        launch = Launch(
-            name=f"{os.getpid()}-{folder.name}".replace("~", "-"),
-            argv=fill_all(entry.manifest.start.argv, values),
-            environment=environment,
-            folder=folder,
-            log=log_of(bench, entry),
-            cpus=bench.cores.contestants,
-            stop_signal=entry.manifest.stop.signal,
-            stop_timeout_s=entry.manifest.stop.timeout_s,
-        )
+        launch = launch_of(self.task, entry, folder, padding, port=runner.address[1])
         launch.log.write_bytes(b"")
         try:
             runner.resident = Resident(bench.need_engine(), launch)
@@ -149,17 +114,3 @@ class Field:
         end = runner.resident.end
         what = f"it {end}" if end else f"no answer within {runner.entry.manifest.ready.timeout_s:g} s"
         return f"{what}; its last line: {runner.resident.last_words()}"
-
-    def _check_memory(self) -> None:
-        available, total = available_bytes()
-        needed = max(MEMORY_BYTES, math.floor(MEMORY_SHARE * total))
-        if available < needed:
-            raise EnvironmentError_(
-                f"only {available >> 20} MiB of memory are left with {len(self.runners)} of"
-                f" {len(self.task.plan.entries)} contestants running; race fewer at once, or free memory"
-            )
-
-
-def log_of(bench: Bench, entry: Entry) -> Path:
-    """Where an entry's output goes; each round begins it anew."""
-    return bench.scratch / f"{entry.id}.log"

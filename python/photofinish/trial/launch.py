@@ -1,0 +1,94 @@
+"""How an entry of a round is started: its command, its environment, its log."""
+
+import math
+import os
+import random
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from photofinish.contest.placeholders import fill, fill_all
+from photofinish.contest.plan import Entry
+from photofinish.errors import EnvironmentError_
+from photofinish.testbed.proc import available_bytes
+from photofinish.testbed.processes import Launch
+from photofinish.trial.driver import Bench, RoundTask
+
+ADDRESS = "127.0.0.1"
+MEMORY_SHARE = 0.05
+MEMORY_BYTES = 256 * 1024**2
+PADDING_BYTES = 4096
+"""The environment grows by up to this much, by chance: its length moves the stack, and the stack moves figures
+(Mytkowicz et al., ASPLOS 2009)."""
+
+
+def launch_of(
+    task: RoundTask,
+    entry: Entry,
+    folder: Path,
+    padding: random.Random,
+    *,
+    port: int | None = None,
+    told: Mapping[str, str] | None = None,
+    pipes: tuple[Path, Path] | None = None,
+) -> Launch:
+    """How to start an entry.
+
+    Args:
+        task: the round.
+        entry: who.
+        folder: a fresh empty folder, its working directory.
+        padding: source of chance for the environment's length.
+        port: the port that it has to listen on, if it listens.
+        told: further variables of its environment.
+        pipes: two FIFOs, for commands to it and answers from it.
+    """
+    bench = task.bench
+    values = {
+        "source": entry.folder,
+        "build": bench.builds[entry.contestant].folder if entry.contestant in bench.builds else "",
+        "run": str(folder),
+        "address": ADDRESS,
+        "port": "" if port is None else str(port),
+        "workers": str(task.plan.workers),
+        "engine": str(bench.engine or ""),
+        "python": sys.executable,
+    }
+    environment = {
+        **os.environ,
+        **{f"PHOTOFINISH_{name.upper()}": text for name, text in values.items()},
+        **(told or {}),
+        **{name: fill(text, values) for name, text in entry.manifest.start.env.items()},
+        "PHOTOFINISH_PADDING": "x" * padding.randrange(PADDING_BYTES),
+    }
+    return Launch(
+        name=f"{os.getpid()}-{folder.name}".replace("~", "-"),
+        argv=fill_all(entry.manifest.start.argv, values),
+        environment=environment,
+        folder=folder,
+        log=log_of(bench, entry),
+        cpus=bench.cores.contestants,
+        stop_signal=entry.manifest.stop.signal,
+        stop_timeout_s=entry.manifest.stop.timeout_s,
+        pipes=pipes,
+    )
+
+
+def check_memory(running: int, entries: int) -> None:
+    """Is enough memory left for what is still to come?
+
+    Raises:
+        EnvironmentError_: less than a twentieth of it, or than 256 MiB.
+    """
+    available, total = available_bytes()
+    needed = max(MEMORY_BYTES, math.floor(MEMORY_SHARE * total))
+    if available < needed:
+        raise EnvironmentError_(
+            f"only {available >> 20} MiB of memory are left with {running} of {entries} contestants running;"
+            " race fewer at once, or free memory"
+        )
+
+
+def log_of(bench: Bench, entry: Entry) -> Path:
+    """Where an entry's output goes; each round begins it anew."""
+    return bench.scratch / f"{entry.id}.log"
