@@ -14,6 +14,13 @@ class Cores:
     contestants: tuple[int, ...]
     engine: tuple[int, ...]
     """The laboratory's as well."""
+    between: tuple[int, ...] = ()
+    """Those that neither of the two uses."""
+
+    @property
+    def origin(self) -> tuple[int, ...]:
+        """Where our own server works while clients are measured: a core of its own if there is one, else the engine's."""
+        return self.between[:1] or self.engine
 
     @property
     def shared(self) -> bool:
@@ -27,7 +34,7 @@ def divide(available: Sequence[int], workers: int = 1) -> Cores:
     if len(cores) == 1:
         return Cores(contestants=(cores[0],), engine=(cores[0],))
     serving = min(workers, len(cores) - 1)
-    return Cores(contestants=tuple(cores[-serving:]), engine=(cores[0],))
+    return Cores(tuple(cores[-serving:]), (cores[0],), tuple(cores[1:-serving]))
 
 
 def divide_mine(workers: int = 1) -> Cores:
