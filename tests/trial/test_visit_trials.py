@@ -17,8 +17,8 @@ from tests import factories
 CLOSED = VisitParameters.model_validate({"load": {"mode": "closed", "connections": 10}})
 OPEN = VisitParameters.model_validate({"load": {"mode": "open", "connections": 10, "rate": 1000}})
 CELL = Cell(id="saturated", title="", metrics=())
-BEFORE = Footprint(processes=1, threads=1, rss_peak_bytes=1000, pss_bytes=900, context_switches=50)
-AFTER = Footprint(processes=1, threads=2, rss_peak_bytes=2000, pss_bytes=1900, context_switches=1050)
+BEFORE = Footprint(processes=1, threads=1, rss_peak_bytes=1000, pss_bytes=900, stack_bytes=4096, context_switches=50)
+AFTER = Footprint(processes=1, threads=2, rss_peak_bytes=2000, pss_bytes=1900, stack_bytes=8192, context_switches=1050)
 
 
 def window(target: int, **changes: Any) -> dict[str, Any]:

@@ -19,6 +19,8 @@ class Footprint:
     """Sum of the processes' own peaks (VmHWM): an upper bound, as pages may be shared and peaks differ in time."""
     pss_bytes: int | None
     """Proportional set size now: shared pages are divided among their users, so that the sum is true."""
+    stack_bytes: int | None
+    """Resident pages of the main threads' stacks: what they have touched at most, in whole pages."""
     context_switches: int
     """Voluntary and involuntary, of all live threads since their start."""
 
@@ -70,6 +72,7 @@ def footprint(pids: Iterable[int], proc: Path = PROC) -> Footprint:
     processes = threads = switches = 0
     peak: int | None = None
     proportional: int | None = None
+    stack: int | None = None
     for pid in pids:
         status = _fields(proc / str(pid) / "status")
         if not status:
@@ -80,12 +83,14 @@ def footprint(pids: Iterable[int], proc: Path = PROC) -> Footprint:
         rollup = _fields(proc / str(pid) / "smaps_rollup")
         if "Pss" in rollup:
             proportional = (proportional or 0) + _kib(rollup["Pss"])
+        if "VmStk" in status:  # a kernel thread has none
+            stack = (stack or 0) + _stack_bytes(proc / str(pid) / "smaps")
         for name in _names(proc / str(pid) / "task"):
             thread = _fields(proc / str(pid) / "task" / name / "status")
             threads += bool(thread)
             switches += int(thread.get("voluntary_ctxt_switches", 0))
             switches += int(thread.get("nonvoluntary_ctxt_switches", 0))
-    return Footprint(processes, threads, peak, proportional, switches)
+    return Footprint(processes, threads, peak, proportional, stack, switches)
 
 
 def cpu_ns(root: int, cpuacct: str | None, cgroup_v2: str | None, proc: Path = PROC) -> int:
@@ -111,6 +116,21 @@ def available_bytes(proc: Path = PROC) -> tuple[int, int]:
     """Memory that can still be had without swapping, and all there is."""
     fields = _fields(proc / "meminfo")
     return _kib(fields["MemAvailable"]), _kib(fields["MemTotal"])
+
+
+def _stack_bytes(smaps: Path) -> int:
+    """Resident bytes of the mapping called ``[stack]``; 0 if it can't be read."""
+    inside = False
+    try:
+        for line in smaps.read_text(encoding="utf-8", errors="replace").splitlines():
+            key, _, value = line.partition(":")
+            if inside and key == "Rss":
+                return _kib(value)
+            if "-" in key:  # the head of a mapping begins with its addresses
+                inside = line.endswith("[stack]")
+    except OSError:
+        pass
+    return 0
 
 
 def _kib(value: str) -> int:

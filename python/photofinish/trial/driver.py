@@ -20,6 +20,7 @@ Report = Callable[[str, str | None], None]
 
 BUILT_IN = {
     "visit": "photofinish.trial.visit.driver:VisitDriver",
+    "turns": "photofinish.trial.turns.driver:TurnsDriver",
     "command": "photofinish.trial.command:CommandDriver",
 }
 

@@ -3,6 +3,7 @@
 import math
 import os
 import random
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -87,6 +88,14 @@ def check_memory(running: int, entries: int) -> None:
             f"only {available >> 20} MiB of memory are left with {running} of {entries} contestants running;"
             " race fewer at once, or free memory"
         )
+
+
+def scratch_folder(task: RoundTask, name: str) -> Path:
+    """A fresh empty folder of this round."""
+    folder = task.bench.scratch / f"{task.index:04}-{name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
 
 
 def log_of(bench: Bench, entry: Entry) -> Path:

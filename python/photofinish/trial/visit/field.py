@@ -11,7 +11,7 @@ from photofinish.errors import EnvironmentError_
 from photofinish.store.records import Void
 from photofinish.testbed.processes import Resident, Stopped, stop_all
 from photofinish.trial.driver import RoundTask
-from photofinish.trial.launch import ADDRESS, check_memory, launch_of
+from photofinish.trial.launch import ADDRESS, check_memory, launch_of, scratch_folder
 
 PATIENCE_S = 3.0
 """So long the next start waits for a contestant; a slower one gets the rest of its time after all have started."""
@@ -90,9 +90,7 @@ class Field:
 
     def _launch(self, entry: Entry, slot: int, padding: random.Random) -> Runner:
         bench = self.task.bench
-        folder = bench.scratch / f"{self.task.index:04}-{entry.id}"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        folder = scratch_folder(self.task, entry.id)
         runner = Runner(entry, slot, (ADDRESS, bench.ports.take()), folder)
         self.runners.append(runner)
         launch = launch_of(self.task, entry, folder, padding, port=runner.address[1])
