@@ -162,7 +162,7 @@ def test_two_races_do_not_measure_each_other(workshop: Workshop) -> None:
 
 
 def test_unknown_drivers_are_told_and_any_class_can_be_one() -> None:
-    with pytest.raises(InputError, match="known are command, visit"):
+    with pytest.raises(InputError, match="known are command, turns, visit"):
         load_driver("vist")
     with pytest.raises(InputError, match="no_such_module"):
         load_driver("no_such_module:Driver")
