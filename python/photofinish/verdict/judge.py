@@ -18,6 +18,7 @@ from photofinish.verdict.model import (
     MetricVerdict,
     PairVerdict,
     RaceVerdict,
+    TrialEvidence,
     TwinVerdict,
     VoidCount,
 )
@@ -56,6 +57,7 @@ def judge(race: Race) -> RaceVerdict:
         cells=cells,
         voids=_void_counts(plan, race.rounds),
         twins=twins,
+        trials=_trials(race.rounds),
         decided=_decided(cells),
     )
 
@@ -219,6 +221,21 @@ def _entry_info(entry: Entry, rounds: tuple[Round, ...], environment: Mapping[st
         is_reference=entry.is_reference,
         evidence=dict(first.evidence) if first else {},
         facts=dict(builds.get(entry.contestant) or {}),
+    )
+
+
+def _trials(rounds: tuple[Round, ...]) -> tuple[TrialEvidence, ...]:
+    return tuple(
+        TrialEvidence(
+            round=each.index,
+            cell=trial.cell,
+            entry=trial.entry,
+            void=void.code if void else None,
+            evidence=trial.evidence,
+        )
+        for each in sorted(rounds, key=lambda one: one.index)
+        for trial in each.trials
+        for void in [each.void or trial.void]
     )
 
 

@@ -111,6 +111,17 @@ class TwinVerdict(Document):
     """Standard deviation over rounds of the log ratio."""
 
 
+class TrialEvidence(Document):
+    """What proves one trial, or why it does not count."""
+
+    round: int
+    cell: str
+    entry: str
+    void: str | None
+    """Reason code; that of a whole round stands at each of its trials."""
+    evidence: dict[str, Any] = Field(default_factory=dict)
+
+
 class EntryInfo(Document):
     """Who raced."""
 
@@ -151,5 +162,7 @@ class RaceVerdict(Document):
     cells: tuple[CellVerdict, ...]
     voids: tuple[VoidCount, ...]
     twins: tuple[TwinVerdict, ...]
+    trials: tuple[TrialEvidence, ...] = ()
+    """All of them, whether they count or not, in the order of the rounds."""
     decided: bool
     """Every judged pair of the headline metric is won or tied."""
