@@ -1,0 +1,97 @@
+//! The little of a response's head that it takes to find the end of its body.
+
+/// What has to be known before the body can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    pub status: u16,
+    /// Length of the head in bytes, its empty line included.
+    pub bytes: usize,
+    pub content_length: u64,
+}
+
+/// Reads a head that begins `received`; `None` as long as its end is not there.
+///
+/// # Errors
+/// What is wrong with a head whose end is there: no HTTP/1.1, no status, no usable `Content-Length`.
+pub fn parse(received: &[u8]) -> Result<Option<Head>, &'static str> {
+    let Some(end) = received.windows(4).position(|four| four == b"\r\n\r\n") else {
+        return Ok(None);
+    };
+    let mut lines = received[..end].split(|&byte| byte == b'\n');
+    let first = lines.next().unwrap_or_default();
+    let status = first
+        .strip_prefix(b"HTTP/1.1 ")
+        .and_then(|rest| rest.get(..3))
+        .and_then(number)
+        .ok_or("the response does not begin with HTTP/1.1 and a status")?;
+    let mut lengths = lines.filter_map(|line| {
+        let colon = line.iter().position(|&byte| byte == b':')?;
+        line[..colon].eq_ignore_ascii_case(b"content-length").then(|| number(line[colon + 1..].trim_ascii()))
+    });
+    let (Some(Some(content_length)), None) = (lengths.next(), lengths.next()) else {
+        return Err("the response has no single Content-Length");
+    };
+    Ok(Some(Head {
+        status: u16::try_from(status).map_err(|_| "the status is out of range")?,
+        bytes: end + 4,
+        content_length,
+    }))
+}
+
+/// A decimal number of nothing but digits.
+fn number(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_u64, |value, digit| {
+        let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
+        value.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Head, parse};
+
+    const GOOD: &[u8] = b"HTTP/1.1 200 OK\r\nServer: x\r\ncontent-LENGTH:  12 \r\n\r\nHello World!";
+
+    #[test]
+    fn a_head_is_found_once_its_empty_line_is_there_and_never_before() {
+        let head = Head { status: 200, bytes: GOOD.len() - 12, content_length: 12 };
+        for cut in 0..=GOOD.len() {
+            let expected = (cut >= head.bytes).then_some(head);
+            assert_eq!(parse(&GOOD[..cut]), Ok(expected), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_body_whose_end_can_not_be_known_is_an_error() {
+        for bad in [
+            "HTTP/1.1 200 OK\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: \r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551616\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n",
+            "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\n",
+            "HTTP/1.1 2x0 OK\r\nContent-Length: 1\r\n\r\n",
+            "HTTP/1.1 20\r\n\r\n",
+            "\r\n\r\n",
+        ] {
+            assert!(parse(bad.as_bytes()).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn no_change_of_one_byte_breaks_the_parser() {
+        for place in 0..GOOD.len() {
+            for byte in 0..=u8::MAX {
+                let mut changed = GOOD.to_vec();
+                changed[place] = byte;
+                if let Ok(Some(head)) = parse(&changed) {
+                    assert!(head.bytes <= changed.len());
+                }
+            }
+        }
+    }
+}
