@@ -69,6 +69,8 @@ class Variant(Frozen):
     connections: tuple[Connections, ...] | None = Field(default=None, min_length=1)
     artifact: str | None = None
     """Instead of ``build.artifact``."""
+    argv: tuple[str, ...] | None = Field(default=None, min_length=1)
+    """Instead of ``start.argv``: where each has a binary of its own."""
     env: dict[str, str] = Field(default_factory=dict)
     """Added to ``start.env``."""
 
@@ -110,9 +112,10 @@ class Manifest(Frozen):
         return tuple(self._with(variant) for variant in self.variants) or (self,)
 
     def _with(self, variant: Variant) -> "Manifest":
-        laid = variant.model_dump(exclude={"env", "artifact"}, exclude_none=True)
+        laid = variant.model_dump(exclude={"env", "artifact", "argv"}, exclude_none=True)
         build = self.build
         if variant.artifact is not None:
             build = build.model_copy(update={"artifact": variant.artifact})
-        start = self.start.model_copy(update={"env": {**self.start.env, **variant.env}})
+        argv = self.start.argv if variant.argv is None else variant.argv
+        start = self.start.model_copy(update={"argv": argv, "env": {**self.start.env, **variant.env}})
         return self.model_copy(update={**laid, "build": build, "start": start, "variants": (), "variant_of": self.id})
