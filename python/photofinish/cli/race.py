@@ -59,6 +59,9 @@ def race(
         int | None, typer.Option(help="Of all orders; else by chance, and recorded.", show_default=False)
     ] = None,
     workers: Annotated[int, typer.Option(help="Threads, processes or loops of every contestant.")] = 1,
+    cold: Annotated[
+        bool, typer.Option("--cold", help="Uploads: drop the file from the page cache before each repetition.")
+    ] = False,
     json_file: JsonPath = None,
     html: Html = None,
     markdown: Markdown = None,
@@ -75,6 +78,8 @@ def race(
     if budget and not until_decided:
         raise InputError("--budget: goes with --until-decided; a race without it has a fixed number of rounds")
     loaded = load_suite(suite)
+    if cold and loaded.parameters.get("direction") != "upload":
+        raise InputError(f"--cold: the suite '{loaded.name}' sends no files; use it with `race uploads`")
     chosen = profile_of(loaded, "quick" if quick else profile)
     budget_s = seconds(budget, "--budget") if budget else None
     recorded_seed = secrets.randbelow(2**31) if seed is None else seed
@@ -91,6 +96,7 @@ def race(
             budget_s=budget_s,
             seed=recorded_seed,
             workers=workers,
+            overrides={"cache": "cold"} if cold else None,
             absent=absent,
         )
 

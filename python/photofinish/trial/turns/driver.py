@@ -1,6 +1,7 @@
 """One round of turns: an origin, and for each cell fresh contestants that are proven, take turns, and are ended."""
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +13,7 @@ from photofinish.trial import gates
 from photofinish.trial.driver import Report, RoundTask
 from photofinish.trial.turns.drive import Target, document, drive
 from photofinish.trial.turns.field import Field, Runner
+from photofinish.trial.turns.instrumented import figures
 from photofinish.trial.turns.origin import Origin
 from photofinish.trial.turns.parameters import check, parameters_of
 from photofinish.trial.turns.trials import Turned, trials_of
@@ -60,6 +62,9 @@ def _cell(task: RoundTask, cell: Cell, origin: Origin, facts: dict[str, Any], re
             trials = _take_turns(task, field, facts)
     finally:
         stopped = field.stop(urgent=task.bench.stop.urgent)
+    if task.index == 0 and field.parameters.instruments:
+        report("instruments", cell.id)
+        trials = _with_instruments(task, field, trials)
     facts["start_order"][cell.id] = [runner.entry.id for runner in field.runners]
     known = {trial.entry for trial in trials}
     others = [
@@ -107,6 +112,20 @@ def _take_turns(task: RoundTask, field: Field, facts: dict[str, Any]) -> list[Tr
         if runner.proof is not None
     ]
     return trials_of(cell, parameters, turns, turned, shared_core=bench.cores.shared)
+
+
+def _with_instruments(task: RoundTask, field: Field, trials: list[Trial]) -> list[Trial]:
+    """Adds what is counted to the trials that count; these figures hardly vary, so that one round has them."""
+    wanted = set(field.cell.metrics)
+    entries = {entry.id: entry for entry in task.plan.entries}
+    counted = []
+    for trial in trials:
+        if trial.void is None and entries[trial.entry].twin_of is None:
+            found = figures(field, entries[trial.entry])
+            shown = {name: value for name, value in found.items() if not wanted or name in wanted}
+            trial = replace(trial, figures={**trial.figures, **shown})  # noqa: PLW2901
+        counted.append(trial)
+    return counted
 
 
 def _end(runner: Runner) -> str | None:

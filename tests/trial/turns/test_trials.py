@@ -1,0 +1,140 @@
+import json
+from typing import Any
+
+import pytest
+
+from photofinish.contest.suite import Cell
+from photofinish.errors import EnvironmentError_
+from photofinish.store.records import Trial
+from photofinish.testbed.proc import Footprint
+from photofinish.trial.turns.drive import parse
+from photofinish.trial.turns.evidence import Proof
+from photofinish.trial.turns.parameters import TurnsParameters
+from photofinish.trial.turns.trials import Turned, trials_of
+
+SIZE = 1000
+FRAMING = 242
+CELL = Cell(id="only", title="the only one")
+PARAMETERS = TurnsParameters(direction="upload", bytes=SIZE)
+AFTER = Footprint(processes=1, threads=2, rss_peak_bytes=5000, pss_bytes=4000, stack_bytes=8192, context_switches=50)
+PROOF = Proof(FRAMING, "ab", "ab", {"chunked": False}, None)
+
+
+def window(cycle: int, **changes: Any) -> dict[str, Any]:
+    n = 4
+    evidence = {
+        "requests": n,
+        "completed": n,
+        "refused": {},
+        "connections": 0,
+        "protocols": {"http/1.1": n},
+        "body_bytes": n * (SIZE + FRAMING),
+        "acked_bytes": 0,
+    }
+    return {
+        "target": 0,
+        "position": 0,
+        "wall_ns": 4_000,
+        "cpu_ns": 2_000 + cycle,
+        "origin_cpu_ns": 400,
+        "repetitions": n,
+        "claimed_bytes": n * SIZE,
+        "failed": {},
+        "error": None,
+        "rest_cpu_ns": 0,
+        "rest_wall_ns": 10_000,
+        "evidence": {**evidence, **changes.pop("evidence", {})},
+        **changes,
+    }
+
+
+def judged(
+    *windows: dict[str, Any],
+    target: dict[str, Any] | None = None,
+    end: str | None = None,
+    own: TurnsParameters = PARAMETERS,
+) -> Trial:
+    events: list[dict[str, Any]] = [
+        {"event": "cycle", "phase": "warmup", "cycle": 0, "windows": [window(0, failed={"error": 1}, error="cold")]}
+    ]
+    events += [
+        {"event": "cycle", "phase": "measure", "cycle": cycle, "windows": [each]} for cycle, each in enumerate(windows)
+    ]
+    events.append({"event": "target", "target": 0, "id": "a", "repetitions_per_window": 4, **(target or {})})
+    events.append({"event": "end", "aborted": None})
+    turns = parse("\n".join(json.dumps(event) for event in events).encode(), 1.0, 0.0)
+    each = Turned("a", 3, 0, PROOF, AFTER, end, {"startup_s": 0.25})
+    return trials_of(CELL, own, turns, [each], shared_core=False)[0]
+
+
+def test_windows_hold_repetitions_bytes_and_costs_and_both_ends_agree() -> None:
+    trial = judged(*(window(cycle) for cycle in range(8)))
+    assert trial.void is None
+    assert (trial.cell, trial.entry, trial.slot) == ("only", "a", 3)
+    assert [each.values["requests"] for each in trial.windows] == [4] * 8
+    assert trial.windows[1].values["cpu_ns"] == 2001
+    assert trial.windows[0].values["body_bytes"] == 4 * SIZE
+    assert trial.evidence["sent"] == trial.evidence["received"] == 32 * SIZE
+    assert trial.evidence["sent_sha256"] == trial.evidence["received_sha256"]
+    assert trial.figures == {"startup_s": 0.25, "rss_peak_bytes": 5000, "stack_peak_bytes": 8192}
+
+
+def test_the_shims_own_reading_of_memory_stands_for_programs_that_have_ended() -> None:
+    assert judged(window(0), target={"rss_peak_bytes": 777}).figures["rss_peak_bytes"] == 777
+
+
+@pytest.mark.parametrize(
+    ("failed", "code"),
+    [
+        ({"error": 1}, "failed"),
+        ({"status": 4}, "wrong-status"),
+        ({"malformed": 1}, "malformed-answer"),
+        ({"timeout": 1, "error": 1}, "stalled"),
+        ({"ended": 1}, "crashed"),
+        ({"cold": 1}, "still-cached"),
+        ({"something": 1}, "failed"),
+    ],
+)
+def test_one_failed_repetition_voids_the_trial_and_its_window(failed: dict[str, int], code: str) -> None:
+    trial = judged(window(0), window(1, failed=failed, error="no space"))
+    assert trial.void is not None
+    assert trial.void.code == code
+    assert trial.windows[1].void == "failed-requests"
+    assert trial.windows[0].void is None
+    if code != "failed" or "something" not in failed:
+        assert "no space" in trial.void.detail
+
+
+def test_bytes_that_the_origin_did_not_read_are_a_mismatch() -> None:
+    trial = judged(window(0), window(1, evidence={"body_bytes": 4 * (SIZE + FRAMING) - 1}))
+    assert trial.void is not None
+    assert trial.void.code == "bytes-mismatch"
+    assert f"the origin {8 * SIZE - 1}" in trial.void.detail
+
+
+def test_a_claim_that_is_missing_in_one_window_is_a_mismatch() -> None:
+    trial = judged(window(0), window(1, claimed_bytes=None))
+    assert trial.void is not None
+    assert trial.void.code == "bytes-mismatch"
+
+
+def test_cpu_at_rest_and_a_busy_origin_are_labels_or_voids() -> None:
+    assert judged(window(0, rest_cpu_ns=500)).labels == ("restless",)
+    noisy = judged(window(0, rest_cpu_ns=5_000))
+    assert noisy.void is not None
+    assert noisy.void.code == "noisy-at-rest"
+    assert judged(window(0, origin_cpu_ns=3_900)).labels == ("origin-bound",)
+    assert judged(window(0), window(1), window(2, evidence={"connections": 1})).labels == ("reconnects",)
+
+
+def test_who_ended_is_void_even_if_all_that_it_did_was_right() -> None:
+    trial = judged(window(0), end="it ended with status 0; its last line: bye")
+    assert trial.void is not None
+    assert (trial.void.code, trial.void.detail) == ("crashed", "it ended with status 0; its last line: bye")
+
+
+def test_an_engine_that_gave_up_is_an_error() -> None:
+    with pytest.raises(EnvironmentError_, match=r"gave up its turns \(deadline\)"):
+        parse(b'{"event":"end","aborted":"deadline"}', 1.0, 0.0)
+    with pytest.raises(EnvironmentError_, match="without its last line"):
+        parse(b"", 1.0, 0.0)
