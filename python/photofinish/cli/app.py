@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from photofinish.cli import doctor, engine, race, read, up
+from photofinish.cli import doctor, engine, new, race, read, up
 from photofinish.errors import PhotofinishError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app.command(rich_help_panel=RACING)(race.race)
 app.command(rich_help_panel=RACING)(race.resume)
 app.command("list", rich_help_panel=RACING)(read.list_)
 app.command(rich_help_panel=RACING)(up.up)
+app.add_typer(new.app, name="new", rich_help_panel=RACING)
 app.command(rich_help_panel=READING)(read.runs)
 app.command(rich_help_panel=READING)(read.show)
 app.command(rich_help_panel=READING)(read.report)
