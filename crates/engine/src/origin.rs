@@ -33,6 +33,9 @@ pub struct Args {
     /// Burn this much extra CPU per request: a handicap for calibration races
     #[arg(long, default_value_t = 0, value_name = "NANOSECONDS")]
     spend_ns: u64,
+    /// Longest body of an upload, such as 500m or 8g; a longer one gets 413
+    #[arg(long, default_value = "8g", value_name = "SIZE", value_parser = body_bytes)]
+    max_body: u64,
 }
 
 /// Serves until SIGTERM or SIGINT.
@@ -51,6 +54,7 @@ pub(crate) fn run_as(which: Which, args: Args) -> ExitCode {
         backend: args.backend,
         max_connections: args.max_connections,
         spend: Nanos(args.spend_ns),
+        most_body_bytes: args.max_body,
     };
     let served = StopSignal::new().map_err(ServeError::from).and_then(|stop| {
         stop.on_signals(&[libc::SIGTERM, libc::SIGINT])?;
@@ -60,6 +64,20 @@ pub(crate) fn run_as(which: Which, args: Args) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fault_of(&error).report(&error),
     }
+}
+
+/// A byte count, or a number of binary units: k, m or g.
+fn body_bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|unit: char| unit.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "" => 1,
+        "k" | "K" => 1 << 10,
+        "m" | "M" => 1 << 20,
+        "g" | "G" => 1_u64 << 30,
+        _ => return Err("write bytes, or a number with k, m or g".to_owned()),
+    };
+    let number: u64 = digits.parse().map_err(|error| format!("{error}"))?;
+    number.checked_mul(unit).filter(|&bytes| bytes < u64::MAX).ok_or_else(|| "too large for 64 bits".to_owned())
 }
 
 const fn name(which: Which) -> &'static str {

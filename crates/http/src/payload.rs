@@ -1,6 +1,6 @@
 //! The body of every sized download: one endless stream of incompressible bytes, of which size *n* is the first *n*.
 //!
-//! The stream is `SplitMix64` (Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014) seeded
+//! The stream repeats its first [`MOST_BYTES`] bytes, so that no more than these are ever kept. Within them it is `SplitMix64` (Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014) seeded
 //! with [`SEED`], each word little-endian. Word *i* depends on *i* alone, so that any part can be made without the
 //! parts before it.
 
@@ -8,12 +8,14 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use twox_hash::XxHash3_64;
+use crate::BodyHash;
 
 /// The seed of the stream: the ASCII bytes of `photofin`, big-endian.
 pub const SEED: u64 = 0x7068_6f74_6f66_696e;
-/// The largest body: 100 MiB.
+/// The stream's period, and the largest body in one piece: 100 MiB.
 pub const MOST_BYTES: usize = 100 << 20;
+/// The largest body that is served: 1 GiB.
+pub const MOST_BODY_BYTES: u64 = 1 << 30;
 
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 const WORD: usize = size_of::<u64>();
@@ -23,7 +25,7 @@ const STEP: usize = 1 << 20;
 /// Why there is no such body.
 #[derive(Debug, thiserror::Error)]
 pub enum PayloadError {
-    /// More than [`MOST_BYTES`].
+    /// More than [`MOST_BYTES`] in one piece.
     #[error("a body of {asked} bytes is too long: ask for at most {MOST_BYTES}")]
     TooLong {
         /// Bytes asked for.
@@ -43,7 +45,8 @@ const fn word(index: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// Writes the stream from byte `offset` on into `into`, for a reader that checks without holding the whole.
+/// Writes the stream from byte `offset` on into `into`, for a reader that checks without holding the whole. Only within the
+/// first period: `offset` and the length of `into` must not exceed [`MOST_BYTES`] together.
 pub fn fill(offset: u64, into: &mut [u8]) {
     let mut index = offset / WORD as u64;
     let lead = (offset % WORD as u64) as usize;
@@ -77,9 +80,25 @@ pub fn bytes(size: usize) -> Result<&'static [u8], PayloadError> {
     Ok(unsafe { std::slice::from_raw_parts(store.start.as_ptr(), size) })
 }
 
+/// The stream from byte `offset` on, without a copy: `most` bytes, or as many as there are before it repeats; never none
+/// if `most` is not 0.
+pub fn piece(offset: u64, most: usize) -> Result<&'static [u8], PayloadError> {
+    let begin = (offset % MOST_BYTES as u64) as usize;
+    let end = begin.saturating_add(most).min(MOST_BYTES);
+    bytes(end).map(|stream| &stream[begin..])
+}
+
 /// XXH3 (64 bits, seed 0) of the body of `size` bytes.
-pub fn xxh3(size: usize) -> Result<u64, PayloadError> {
-    bytes(size).map(XxHash3_64::oneshot)
+pub fn xxh3(size: u64) -> Result<u64, PayloadError> {
+    let mut hash = BodyHash::default();
+    let mut offset = 0;
+    while offset < size {
+        let most = usize::try_from(size - offset).unwrap_or(MOST_BYTES);
+        let piece = piece(offset, most)?;
+        offset += piece.len() as u64;
+        hash.update(piece, Some(size - offset));
+    }
+    Ok(hash.digest())
 }
 
 /// A mapping of [`MOST_BYTES`], of which the first `filled` are written.
@@ -137,7 +156,7 @@ impl Store {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{MOST_BYTES, PayloadError, bytes, fill, word, xxh3};
+    use super::{MOST_BYTES, PayloadError, bytes, fill, piece, word, xxh3};
 
     #[test]
     fn the_stream_is_splitmix64() {
@@ -161,6 +180,16 @@ mod tests {
     #[test]
     fn a_body_beyond_the_limit_is_refused() {
         assert!(matches!(bytes(MOST_BYTES + 1), Err(PayloadError::TooLong { asked }) if asked == MOST_BYTES + 1));
+    }
+
+    #[test]
+    fn the_stream_repeats_after_its_period() {
+        let period = MOST_BYTES as u64;
+        let (end, begin) = (piece(period - 3, 10).expect("memory"), piece(period, 10).expect("memory"));
+        assert_eq!((end.len(), begin), (3, bytes(10).expect("memory")));
+        assert_eq!(piece(2 * period + 5, 7).expect("memory"), &bytes(12).expect("memory")[5..]);
+        let twice = [bytes(MOST_BYTES).expect("memory"), bytes(1000).expect("memory")].concat();
+        assert_eq!(xxh3(period + 1000).expect("memory"), xxhash_rust::xxh3::xxh3_64(&twice));
     }
 
     proptest! {

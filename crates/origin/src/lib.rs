@@ -4,15 +4,24 @@
 //! Both run one loop a worker, each with a listener of its own on the shared address. Neither sends `Date` nor
 //! `Server`: responses are the same bytes every time, so that both ends can compare them.
 
+mod evidence;
+mod exchange;
 mod handicap;
+mod http1;
+mod inspect;
+mod ledger;
 mod limit;
 mod origin;
 mod response;
 mod route;
 pub mod scripted;
+mod sending;
 mod serve;
+mod trial;
+mod trials;
+mod upload;
 
 pub use handicap::Handicap;
 pub use limit::Limit;
 pub use origin::Origin;
-pub use serve::{ServeError, Settings, Which, serve};
+pub use serve::{MOST_BODY_BYTES, ServeError, Settings, Which, serve};

@@ -1,159 +1,124 @@
 //! The reference server as a handler of one loop.
 
-use photofinish_http::payload;
-use photofinish_http::request::{Flow, Method, Request, RequestError, RequestParser, Version};
-use photofinish_net::{Closed, Conn, Handler, Net};
+use std::collections::VecDeque;
 
+use photofinish_net::{Closed, Conn, Handler, Nanos, Net};
+
+use crate::exchange::Service;
 use crate::handicap::Handicap;
-use crate::response::{Fate, HELLO, HELLO_BODY, Head};
-use crate::route::Route;
+use crate::http1::Http1;
+use crate::trials::Trials;
 
-const DOWNLOAD_FIELDS: &str = "Cache-Control: no-cache\r\nAccess-Control-Allow-Origin: *\r\n";
-/// Output beyond which a connection's further requests wait until it has left: what a reader that never reads may make
-/// the server keep, beside the requests themselves.
-const MOST_QUEUED: usize = 256 * 1024;
-/// Requests that may wait so; a client that sends more without reading is cut off.
-const MOST_HELD: usize = 1 << 20;
+/// How long a connection whose end has been decided may take to be ended by its peer.
+const PATIENCE: Nanos = Nanos::from_millis(2_000);
 
-/// One connection.
-#[derive(Debug, Default)]
-struct Session {
-    parser: RequestParser,
-    /// Received while too much output was queued; not parsed.
-    held: Vec<u8>,
-}
-
-/// Serves `/`, `/test/<size>` and `/info`.
+/// Serves the routes of [`Service`].
 #[derive(Debug)]
 pub struct Origin {
-    sessions: Vec<Session>,
-    scratch: Vec<u8>,
-    info: &'static [u8],
-    handicap: Handicap,
+    sessions: Vec<Http1>,
+    shared: Shared,
+}
+
+/// What the connections of one loop have in common.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub service: Service,
+    pub handicap: Handicap,
+    /// For heads that are being written.
+    pub scratch: Vec<u8>,
+    /// Connections whose output is watched.
+    pub unsettled: Vec<Conn>,
+    /// Connections that are closed at these times, in their order.
+    leaving: VecDeque<(Nanos, Conn)>,
+}
+
+impl Shared {
+    /// Ends `conn`, with what is queued if `flush`.
+    pub fn close<N: Net>(&mut self, net: &mut N, conn: Conn, flush: bool) {
+        self.service.ledger.part(net, conn);
+        net.close(conn, flush);
+    }
+
+    /// Leaves it to the peer to end `conn`, for a while.
+    pub fn leave<N: Net>(&mut self, net: &mut N, conn: Conn) {
+        self.leaving.push_back((Nanos::now() + PATIENCE, conn));
+        if self.leaving.len() == 1 {
+            net.set_timer(self.leaving.front().map(|(at, _)| *at));
+        }
+    }
 }
 
 impl Origin {
-    /// A server that burns `handicap` for each request.
-    #[must_use]
-    pub fn new(handicap: Handicap) -> Self {
-        let endpoints = ["/", "/info", "/test/1k", "/test/10k", "/test/100k", "/test/1m", "/test/10m", "/test/50m"];
-        let server = concat!("photofinish-origin/", env!("CARGO_PKG_VERSION"));
-        let sized = "/test/<bytes>";
-        let endpoints: Vec<&str> = endpoints.into_iter().chain([sized]).collect();
-        let info = serde_json::json!({ "server": server, "endpoints": endpoints }).to_string();
-        // One loop, one origin: it lives as long as the process.
-        let info = info.into_bytes().leak();
-        Self { sessions: Vec::new(), scratch: Vec::with_capacity(512), info, handicap }
+    /// A server that burns `handicap` for each request and takes bodies of at most `most_body_bytes`; it knows `trials`,
+    /// whichever loop they were registered with.
+    pub(crate) fn new(handicap: Handicap, most_body_bytes: u64, trials: Trials) -> Self {
+        let shared = Shared {
+            service: Service::new(trials, most_body_bytes),
+            handicap,
+            scratch: Vec::with_capacity(512),
+            unsettled: Vec::new(),
+            leaving: VecDeque::new(),
+        };
+        Self { sessions: Vec::new(), shared }
     }
 
-    fn read<N: Net>(&mut self, net: &mut N, conn: Conn, data: &[u8]) {
-        let Self { sessions, scratch, info, handicap } = self;
-        let session = &mut sessions[conn.slot as usize];
-        let mut ended = false;
-        let outcome = session.parser.feed(data, |request| {
-            handicap.pay();
-            let flow = answer(net, conn, scratch, info, request);
-            ended = flow == Flow::Stop;
-            flow
-        });
-        if let Err(error) = outcome {
-            refuse(net, conn, scratch, error);
-            ended = true;
-        }
-        if ended {
-            net.close(conn, true);
-        }
+    /// Looks how far watched output has got: evidence must not be behind what clients have read.
+    #[cold]
+    fn settle<N: Net>(&mut self, net: &mut N) {
+        let Self { sessions, shared } = self;
+        let mut unsettled = std::mem::take(&mut shared.unsettled);
+        unsettled.retain(|&conn| sessions[conn.slot as usize].settle(net, conn, shared));
+        shared.unsettled.append(&mut unsettled);
     }
-}
-
-#[inline]
-fn answer<N: Net>(net: &mut N, conn: Conn, scratch: &mut Vec<u8>, info: &'static [u8], request: &Request<'_>) -> Flow {
-    let fate = match (request.keep_alive, request.version) {
-        (false, _) => Fate::Ends,
-        (true, Version::Http11) => Fate::Stays,
-        (true, Version::Http10) => Fate::StaysSaid,
-    };
-    let route = Route::of(request.target);
-    if request.method == Method::Get && route == Route::Hello && fate == Fate::Stays {
-        net.send_static(conn, HELLO);
-        return Flow::Continue;
-    }
-    let (status, content_type, fields, body) = content(route, request.method, info);
-    scratch.clear();
-    Head { status, content_type, content_length: body.len(), fields, fate }.write(scratch);
-    net.send(conn, scratch);
-    if request.method != Method::Head {
-        net.send_static(conn, body);
-    }
-    if request.keep_alive { Flow::Continue } else { Flow::Stop }
-}
-
-type Content = (u16, &'static str, &'static str, &'static [u8]);
-
-/// Status, content type, further fields and body.
-fn content(route: Route, method: Method, info: &'static [u8]) -> Content {
-    match (route, method) {
-        (Route::Unknown, _) => plain(404, "", b"no such path: see /info\n"),
-        (_, Method::Other) => plain(405, "Allow: GET, HEAD\r\n", b"only GET and HEAD are served\n"),
-        (Route::Hello, _) => plain(200, "", HELLO_BODY),
-        (Route::Info, _) => (200, "application/json", "Access-Control-Allow-Origin: *\r\n", info),
-        (Route::BadSize, _) => plain(400, "", b"the size must be 1 byte to 100m\n"),
-        (Route::Test(size), _) => match payload::bytes(size) {
-            Ok(body) => (200, "application/octet-stream", DOWNLOAD_FIELDS, body),
-            Err(_) => plain(500, "", b"no memory for a body of this size\n"),
-        },
-    }
-}
-
-const fn plain(status: u16, fields: &'static str, body: &'static [u8]) -> Content {
-    (status, "text/plain", fields, body)
-}
-
-#[cold]
-fn refuse<N: Net>(net: &mut N, conn: Conn, scratch: &mut Vec<u8>, error: RequestError) {
-    let body = format!("{error}\n");
-    scratch.clear();
-    let (status, content_length) = (error.status(), body.len());
-    Head { status, content_type: "text/plain", content_length, fields: "", fate: Fate::Ends }.write(scratch);
-    scratch.extend_from_slice(body.as_bytes());
-    net.send(conn, scratch);
 }
 
 impl Handler for Origin {
     fn accepted<N: Net>(&mut self, _net: &mut N, conn: Conn) {
         let slot = conn.slot as usize;
         if self.sessions.len() <= slot {
-            self.sessions.resize_with(slot + 1, Session::default);
+            self.sessions.resize_with(slot + 1, Http1::default);
         }
-        self.sessions[slot].parser.reset();
-        self.sessions[slot].held.clear();
+        self.sessions[slot].reset();
     }
 
     fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
 
     #[inline]
     fn received<N: Net>(&mut self, net: &mut N, conn: Conn, data: &[u8]) {
-        if net.queued(conn) <= MOST_QUEUED {
-            return self.read(net, conn, data);
+        if !self.shared.unsettled.is_empty() {
+            self.settle(net);
         }
-        let held = &mut self.sessions[conn.slot as usize].held;
-        held.extend_from_slice(data);
-        if held.len() > MOST_HELD {
-            net.close(conn, false);
-        }
+        self.sessions[conn.slot as usize].received(net, conn, &mut self.shared, data);
+    }
+
+    fn discarded<N: Net>(&mut self, net: &mut N, conn: Conn, bytes: u64) {
+        self.sessions[conn.slot as usize].discarded(net, conn, &mut self.shared, bytes);
     }
 
     fn flushed<N: Net>(&mut self, net: &mut N, conn: Conn) {
-        let held = &mut self.sessions[conn.slot as usize].held;
-        if !held.is_empty() {
-            let mut data = std::mem::take(held);
-            self.read(net, conn, &data);
-            data.clear();
-            self.sessions[conn.slot as usize].held = data;
+        self.sessions[conn.slot as usize].flushed(net, conn, &mut self.shared);
+    }
+
+    fn closed<N: Net>(&mut self, net: &mut N, conn: Conn, _why: Closed) {
+        // What was on its way ends here, for its trial before the connection does.
+        self.sessions[conn.slot as usize].reset();
+        self.shared.service.ledger.part(net, conn);
+    }
+
+    fn timer<N: Net>(&mut self, net: &mut N) {
+        let now = Nanos::now();
+        while let Some(&(at, conn)) = self.shared.leaving.front() {
+            if at > now {
+                return net.set_timer(Some(at));
+            }
+            self.shared.leaving.pop_front();
+            self.shared.close(net, conn, false);
         }
     }
 
-    fn closed<N: Net>(&mut self, _net: &mut N, _conn: Conn, _why: Closed) {}
-    fn timer<N: Net>(&mut self, _net: &mut N) {}
-    fn turn_ended<N: Net>(&mut self, _net: &mut N) {}
+    fn turn_ended<N: Net>(&mut self, net: &mut N) {
+        if !self.shared.unsettled.is_empty() {
+            self.settle(net);
+        }
+    }
 }

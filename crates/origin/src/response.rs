@@ -33,9 +33,9 @@ impl Fate {
 pub(crate) struct Head<'a> {
     pub status: u16,
     pub content_type: &'a str,
-    pub content_length: usize,
-    /// Further fields, each with its CRLF.
-    pub fields: &'a str,
+    pub content_length: u64,
+    /// Further fields: names and values.
+    pub fields: &'a [(&'a str, &'a str)],
     pub fate: Fate,
 }
 
@@ -44,27 +44,44 @@ impl Head<'_> {
     pub fn write(self, out: &mut Vec<u8>) {
         let Self { status, content_type, content_length, fields, fate } = self;
         let reason = reason_of(status);
-        let connection = fate.field();
         // Writing to a Vec can't fail.
         let _ = write!(
             out,
-            "HTTP/1.1 {status} {reason}\r\nContent-Type: {content_type}\r\nContent-Length: {content_length}\r\n\
-             {fields}{connection}\r\n"
+            "HTTP/1.1 {status} {reason}\r\nContent-Type: {content_type}\r\nContent-Length: {content_length}\r\n"
         );
+        for (name, value) in fields {
+            for part in [name, ": ", value, "\r\n"] {
+                out.extend_from_slice(part.as_bytes());
+            }
+        }
+        out.extend_from_slice(fate.field().as_bytes());
+        out.extend_from_slice(b"\r\n");
     }
 }
 
-/// The phrase of RFC 9110, section 15, for the codes in use.
+/// What tells a client that waits with its body to send it.
+pub(crate) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+
+/// The phrase of RFC 9110, section 15, for the codes in use; others are asked for on purpose and get their class.
 const fn reason_of(status: u16) -> &'static str {
     match status {
         200 => "OK",
+        201 => "Created",
         400 => "Bad Request",
         404 => "Not Found",
         405 => "Method Not Allowed",
+        413 => "Content Too Large",
         431 => "Request Header Fields Too Large",
+        500 => "Internal Server Error",
         501 => "Not Implemented",
         505 => "HTTP Version Not Supported",
-        _ => "Internal Server Error",
+        507 => "Insufficient Storage",
+        _ => match status / 100 {
+            1 | 2 => "Success",
+            3 => "Redirection",
+            4 => "Client Error",
+            _ => "Server Error",
+        },
     }
 }
 
@@ -75,8 +92,8 @@ mod tests {
     #[test]
     fn the_prepared_answer_is_what_the_general_way_would_write() {
         let mut written = Vec::new();
-        let content_length = HELLO_BODY.len();
-        Head { status: 200, content_type: "text/plain", content_length, fields: "", fate: Fate::Stays }
+        let content_length = HELLO_BODY.len() as u64;
+        Head { status: 200, content_type: "text/plain", content_length, fields: &[], fate: Fate::Stays }
             .write(&mut written);
         written.extend_from_slice(HELLO_BODY);
         assert_eq!(written, HELLO);

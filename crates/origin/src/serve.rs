@@ -5,7 +5,11 @@ use std::sync::Arc;
 
 use photofinish_net::{Backend, Handler, Nanos, NetError, Options, StopSignal};
 
+use crate::trials::Trials;
 use crate::{Handicap, Limit, Origin};
+
+/// What a body may have unless the settings say otherwise: 8 GiB.
+pub const MOST_BODY_BYTES: u64 = 8 << 30;
 
 /// Which of the two servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +37,8 @@ pub struct Settings {
     pub max_connections: usize,
     /// Burnt for each request, on top of what it costs.
     pub spend: Nanos,
+    /// Longer bodies of uploads are refused; bytes.
+    pub most_body_bytes: u64,
 }
 
 impl Default for Settings {
@@ -45,6 +51,7 @@ impl Default for Settings {
             backend: Backend::Auto,
             max_connections: 12_000,
             spend: Nanos(0),
+            most_body_bytes: MOST_BODY_BYTES,
         }
     }
 }
@@ -86,6 +93,7 @@ pub fn serve(
 ) -> Result<(), ServeError> {
     let (address, listeners) = open(settings)?;
     let handicap = Handicap::new(settings.spend);
+    let trials = Trials::default();
     let worker = |index: usize, listener: TcpListener| {
         let options = Options {
             backend: settings.backend,
@@ -96,9 +104,10 @@ pub fn serve(
             ..Options::default()
         };
         let others = Arc::clone(stop);
+        let (trials, most_body_bytes) = (trials.clone(), settings.most_body_bytes);
         move || {
             let outcome = match which {
-                Which::Origin => work(&options, listener, &mut Origin::new(handicap)),
+                Which::Origin => work(&options, listener, &mut Origin::new(handicap, most_body_bytes, trials)),
                 Which::Limit => work(&options, listener, &mut Limit::new(handicap)),
             };
             // One worker less would be another server than the one asked for.

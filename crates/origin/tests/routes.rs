@@ -81,7 +81,7 @@ fn what_can_not_be_served_gets_the_fitting_status() {
         let statuses = [
             ("GET /test/0", "400 "),
             ("GET /test/-1", "400 "),
-            ("GET /test/101m", "400 "),
+            ("GET /test/1025m", "400 "),
             ("GET /test/big", "404 "),
             ("GET /nowhere", "404 "),
             ("POST /", "405 "),

@@ -1,4 +1,4 @@
-//! Bodies that nobody wants: found their end, thrown away.
+//! Where a body is in the bytes of a connection: its pieces without the transfer coding, and its end.
 
 use super::{MOST_HEAD_BYTES, RequestError};
 
@@ -42,21 +42,22 @@ impl Body {
         Self::Chunked(Chunk::Size { value: 0, digits: 0 })
     }
 
-    /// Passes over the body's part of `data`; returns what lies behind.
-    pub fn skip<'d>(&mut self, data: &'d [u8]) -> Result<&'d [u8], RequestError> {
-        let mut data = data;
+    /// Reads the begin of `data`: the body's next piece, transfer coding removed (empty if `data` holds none), and what lies
+    /// behind. Stops behind one piece; at the end of the body `self` is [`Body::None`].
+    pub fn next<'d>(&mut self, mut data: &'d [u8]) -> Result<(&'d [u8], &'d [u8]), RequestError> {
         while !data.is_empty() {
             match *self {
                 Self::None => break,
                 Self::Length(left) => {
-                    let (left, rest) = pass(left, data);
-                    *self = if left == 0 { Self::None } else { Self::Length(left) };
-                    data = rest;
+                    let (piece, rest) = cut(left, data);
+                    self.pass(piece.len() as u64);
+                    return Ok((piece, rest));
                 }
                 Self::Chunked(Chunk::Data { left }) => {
-                    let (left, rest) = pass(left, data);
+                    let (piece, rest) = cut(left, data);
+                    let left = left - piece.len() as u64;
                     *self = Self::Chunked(if left == 0 { Chunk::DataEnd } else { Chunk::Data { left } });
-                    data = rest;
+                    return Ok((piece, rest));
                 }
                 Self::Chunked(chunk) => {
                     *self = chunk.after(data[0])?.map_or(Self::None, Self::Chunked);
@@ -64,13 +65,20 @@ impl Body {
                 }
             }
         }
-        Ok(data)
+        Ok((&[], data))
+    }
+
+    /// `bytes` bytes of a body of known length went another way; bytes beyond its end are ignored.
+    pub fn pass(&mut self, bytes: u64) {
+        if let Self::Length(left) = *self {
+            *self = if bytes >= left { Self::None } else { Self::Length(left - bytes) };
+        }
     }
 }
 
-fn pass(left: u64, data: &[u8]) -> (u64, &[u8]) {
-    let count = usize::try_from(left).map_or(data.len(), |left| left.min(data.len()));
-    (left - count as u64, &data[count..])
+/// The first `left` bytes of `data`, or all, and the rest.
+fn cut(left: u64, data: &[u8]) -> (&[u8], &[u8]) {
+    data.split_at(usize::try_from(left).map_or(data.len(), |left| left.min(data.len())))
 }
 
 impl Chunk {

@@ -5,13 +5,19 @@ use memchr::memchr;
 use super::RequestError;
 use super::body::Body;
 
-/// The methods that a server of fixed resources tells apart.
+/// The methods that the servers tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// `GET`.
     Get,
     /// `HEAD`.
     Head,
+    /// `POST`.
+    Post,
+    /// `PUT`.
+    Put,
+    /// `DELETE`.
+    Delete,
     /// Any other token.
     Other,
 }
@@ -25,6 +31,17 @@ pub enum Version {
     Http11,
 }
 
+/// Where a body ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// Nothing is said: there is no body.
+    None,
+    /// `Content-Length`, in bytes.
+    Length(u64),
+    /// The transfer coding `chunked`.
+    Chunked,
+}
+
 /// What a server needs to know of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
@@ -34,8 +51,25 @@ pub struct Request<'a> {
     pub target: &'a [u8],
     /// The version of the request line.
     pub version: Version,
-    /// Whether the client allows a further request on this connection.
+    /// Whether a further request may follow on this connection, whatever becomes of the body: never so with `Expect`,
+    /// because a client that sees another answer than 100 may send the body or not.
     pub keep_alive: bool,
+    /// Whether a further request may follow once the body has been read.
+    pub persistent: bool,
+    /// There is an `Expect` field: the body may wait for `100 Continue`.
+    pub expects: bool,
+    /// How the head says where the body ends.
+    pub framing: Framing,
+    /// The field `Content-Type`, the last one if there are several.
+    pub content_type: Option<&'a [u8]>,
+}
+
+impl Request<'_> {
+    /// Whether a body, or at least its end, is going to come.
+    #[must_use]
+    pub fn has_body(&self) -> bool {
+        !matches!(self.framing, Framing::None | Framing::Length(0))
+    }
 }
 
 const fn malformed<T>(what: &'static str) -> Result<T, RequestError> {
@@ -69,15 +103,19 @@ pub(super) fn parse(data: &[u8]) -> Result<Option<Parsed<'_>>, RequestError> {
     if version == Version::Http11 && facts.hosts != 1 || facts.hosts > 1 {
         return malformed("exactly one Host field is due");
     }
-    let body = match (facts.chunked, facts.length) {
+    let (framing, body) = match (facts.chunked, facts.length) {
         (true, Some(_)) => return malformed("both Content-Length and Transfer-Encoding"),
         (true, None) if version == Version::Http10 => return malformed("Transfer-Encoding in HTTP/1.0"),
-        (true, None) => Body::chunked(),
-        (false, Some(length)) if length > 0 => Body::Length(length),
-        (false, _) => Body::None,
+        (true, None) => (Framing::Chunked, Body::chunked()),
+        (false, None) => (Framing::None, Body::None),
+        (false, Some(0)) => (Framing::Length(0), Body::None),
+        (false, Some(length)) => (Framing::Length(length), Body::Length(length)),
     };
-    let keep_alive = !facts.close && !facts.expects && (version == Version::Http11 || facts.keep_alive);
-    Ok(Some(Parsed { request: Request { method, target, version, keep_alive }, body, length }))
+    let Facts { expects, content_type, .. } = facts;
+    let persistent = !facts.close && (version == Version::Http11 || facts.keep_alive);
+    let keep_alive = persistent && !expects;
+    let request = Request { method, target, version, keep_alive, persistent, expects, framing, content_type };
+    Ok(Some(Parsed { request, body, length }))
 }
 
 #[inline]
@@ -90,6 +128,9 @@ fn request_line(line: &[u8]) -> Result<(Method, &[u8], Version), RequestError> {
     let method = match method {
         b"GET" => Method::Get,
         b"HEAD" => Method::Head,
+        b"POST" => Method::Post,
+        b"PUT" => Method::Put,
+        b"DELETE" => Method::Delete,
         other if is_token(other) => Method::Other,
         _ => return malformed("the method is no token"),
     };
@@ -121,7 +162,7 @@ fn path_of(target: &[u8], method: Method) -> Result<&[u8], RequestError> {
             let rest = &target[scheme.len()..];
             Ok(memchr(b'/', rest).map_or(b"/", |at| &rest[at..]))
         }
-        None if method == Method::Other && !target.is_empty() => Ok(target),
+        None if !matches!(method, Method::Get | Method::Head) && !target.is_empty() => Ok(target),
         None => malformed("the target is neither a path nor an http URL"),
     }
 }
@@ -129,9 +170,10 @@ fn path_of(target: &[u8], method: Method) -> Result<&[u8], RequestError> {
 /// What the fields say that concerns the connection.
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, each from a field of its own")]
-struct Facts {
+struct Facts<'a> {
     hosts: u32,
     length: Option<u64>,
+    content_type: Option<&'a [u8]>,
     chunked: bool,
     close: bool,
     keep_alive: bool,
@@ -140,7 +182,7 @@ struct Facts {
 
 /// Reads fields from `data[at..]` on; returns where the head ends, `None` if it does not.
 #[inline]
-fn read_fields(data: &[u8], mut at: usize, facts: &mut Facts) -> Result<Option<usize>, RequestError> {
+fn read_fields<'d>(data: &'d [u8], mut at: usize, facts: &mut Facts<'d>) -> Result<Option<usize>, RequestError> {
     loop {
         let rest = &data[at..];
         if rest.first() == Some(&b'\r') {
@@ -202,13 +244,14 @@ fn find_control(bytes: &[u8]) -> Option<usize> {
     bytes[at..].iter().position(|&byte| byte < 0x20 || byte == 0x7f).map(|more| at + more)
 }
 
-impl Facts {
+impl<'a> Facts<'a> {
     #[inline]
-    fn read(&mut self, name: &[u8], value: &[u8]) -> Result<(), RequestError> {
+    fn read(&mut self, name: &[u8], value: &'a [u8]) -> Result<(), RequestError> {
         match name.len() {
             4 if name.eq_ignore_ascii_case(b"host") => self.hosts += 1,
             6 if name.eq_ignore_ascii_case(b"expect") => self.expects = true,
             10 if name.eq_ignore_ascii_case(b"connection") => self.read_connection(value),
+            12 if name.eq_ignore_ascii_case(b"content-type") => self.content_type = Some(trim_blanks(value)),
             14 if name.eq_ignore_ascii_case(b"content-length") => self.read_length(trim_blanks(value))?,
             17 if name.eq_ignore_ascii_case(b"transfer-encoding") => self.read_coding(trim_blanks(value))?,
             _ => {}

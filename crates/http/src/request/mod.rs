@@ -1,4 +1,4 @@
-//! Requests as a server reads them: heads are parsed, bodies are skipped, whatever way the bytes are cut.
+//! Requests as a server reads them: heads, pieces of bodies and their ends, whatever way the bytes are cut.
 
 mod body;
 mod head;
@@ -6,7 +6,7 @@ mod head;
 use memchr::memmem;
 
 use body::Body;
-pub use head::{Method, Request, Version};
+pub use head::{Framing, Method, Request, Version};
 
 /// The longest head, request line and final empty line included.
 pub const MOST_HEAD_BYTES: usize = 16 * 1024;
@@ -43,12 +43,46 @@ impl RequestError {
 }
 
 /// Whether the caller wants the rest of the bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Flow {
-    /// Go on with the next request.
+    /// Go on.
+    #[default]
     Continue,
+    /// No further request for now: what follows is handed back, to be read again later. Inside of a body it means
+    /// nothing.
+    Pause,
     /// The connection ends: what follows is not looked at.
     Stop,
+}
+
+/// Who is told what a connection says, in its order.
+pub trait Reader {
+    /// A head is complete. If it has a body ([`Request::has_body`]), pieces of it and its end follow.
+    fn head(&mut self, request: &Request<'_>) -> Flow;
+
+    /// The next bytes of the body, transfer coding removed; never empty.
+    fn body(&mut self, piece: &[u8]) -> Flow;
+
+    /// The body has ended.
+    fn end(&mut self) -> Flow;
+}
+
+/// Reads heads alone.
+struct Heads<F>(F);
+
+impl<F: FnMut(&Request<'_>) -> Flow> Reader for Heads<F> {
+    #[inline]
+    fn head(&mut self, request: &Request<'_>) -> Flow {
+        (self.0)(request)
+    }
+
+    fn body(&mut self, _piece: &[u8]) -> Flow {
+        Flow::Continue
+    }
+
+    fn end(&mut self) -> Flow {
+        Flow::Continue
+    }
 }
 
 /// The state of one connection between two reads. Allocates only for a head that arrives in pieces.
@@ -57,7 +91,7 @@ pub struct RequestParser {
     /// The begin of a head whose end has not arrived; never contains `HEAD_END`.
     partial: Vec<u8>,
     body: Body,
-    stopped: bool,
+    flow: Flow,
 }
 
 impl RequestParser {
@@ -65,24 +99,27 @@ impl RequestParser {
     pub fn reset(&mut self) {
         self.partial.clear();
         self.body = Body::None;
-        self.stopped = false;
+        self.flow = Flow::Continue;
     }
 
-    /// Reads `data`, calling `on_request` for each head that is complete. After an error, or once `on_request` has
-    /// returned [`Flow::Stop`], later data is ignored.
+    /// Reads `data`, calling `on_request` for each head that is complete; bodies are passed over. After an error, or once
+    /// `on_request` has returned anything but [`Flow::Continue`], the rest is ignored.
     #[inline]
-    pub fn feed(
-        &mut self,
-        mut data: &[u8],
-        mut on_request: impl FnMut(&Request<'_>) -> Flow,
-    ) -> Result<(), RequestError> {
-        while !data.is_empty() && !self.stopped {
+    pub fn feed(&mut self, data: &[u8], on_request: impl FnMut(&Request<'_>) -> Flow) -> Result<(), RequestError> {
+        self.read(data, &mut Heads(on_request)).map(|_| ())
+    }
+
+    /// Reads `data` and tells `reader`; returns what lies behind the request for which `reader` paused, otherwise nothing.
+    /// After an error, or once `reader` has stopped, later data is ignored.
+    #[inline]
+    pub fn read<'d>(&mut self, mut data: &'d [u8], reader: &mut impl Reader) -> Result<&'d [u8], RequestError> {
+        while !data.is_empty() && self.flow == Flow::Continue {
             if self.body != Body::None {
-                data = self.stop_on_error(|parser| parser.body.skip(data))?;
+                data = self.stop_on_error(|parser| parser.go_on_with_body(data, reader))?;
                 continue;
             }
             if !self.partial.is_empty() {
-                data = self.stop_on_error(|parser| parser.complete_partial(data, &mut on_request))?;
+                data = self.stop_on_error(|parser| parser.complete_partial(data, reader))?;
                 continue;
             }
             // RFC 9112, 2.2: empty lines before a request are ignored.
@@ -92,33 +129,67 @@ impl RequestParser {
                     continue;
                 }
                 if data != b"\r" {
-                    self.stopped = true;
+                    self.flow = Flow::Stop;
                     return Err(RequestError::Malformed("a line that does not end in CRLF"));
                 }
             }
-            data = self.stop_on_error(|parser| parser.begin(data, &mut on_request))?;
+            data = self.stop_on_error(|parser| parser.begin(data, reader))?;
         }
-        Ok(())
+        Ok(self.unread(data))
+    }
+
+    /// What of `data`, the rest, is to be read again; a pause ends with the call.
+    #[inline]
+    fn unread<'d>(&mut self, data: &'d [u8]) -> &'d [u8] {
+        if self.flow == Flow::Pause {
+            self.flow = Flow::Continue;
+            return data;
+        }
+        &[]
+    }
+
+    /// How many bytes of the body are still to come, if its length was declared and it has not ended.
+    #[must_use]
+    pub fn body_left(&self) -> Option<u64> {
+        if let Body::Length(left) = self.body { Some(left) } else { None }
+    }
+
+    /// The next `bytes` bytes of the body, at most [`RequestParser::body_left`], went another way than through
+    /// [`RequestParser::read`]. Tells `reader` if the body has ended so.
+    pub fn pass(&mut self, bytes: u64, reader: &mut impl Reader) {
+        self.body.pass(bytes);
+        if self.body == Body::None && self.flow != Flow::Stop {
+            // Nothing is being read that a pause could hand back.
+            self.flow = if reader.end() == Flow::Stop { Flow::Stop } else { Flow::Continue };
+        }
+    }
+
+    fn go_on_with_body<'d>(&mut self, data: &'d [u8], reader: &mut impl Reader) -> Result<&'d [u8], RequestError> {
+        let (piece, rest) = self.body.next(data)?;
+        if !piece.is_empty() && reader.body(piece) == Flow::Stop {
+            self.flow = Flow::Stop;
+        } else if self.body == Body::None {
+            self.flow = reader.end();
+        }
+        Ok(rest)
     }
 
     #[inline]
     fn stop_on_error<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T, RequestError>) -> Result<T, RequestError> {
         let outcome = step(self);
-        self.stopped |= outcome.is_err();
+        if outcome.is_err() {
+            self.flow = Flow::Stop;
+        }
         outcome
     }
 
     /// Reads the head at the begin of `data`, or keeps `data` if it does not end there; returns what lies behind.
     #[inline]
-    fn begin<'d>(
-        &mut self,
-        data: &'d [u8],
-        on_request: &mut impl FnMut(&Request<'_>) -> Flow,
-    ) -> Result<&'d [u8], RequestError> {
+    fn begin<'d>(&mut self, data: &'d [u8], reader: &mut impl Reader) -> Result<&'d [u8], RequestError> {
         match head::parse(data) {
             Ok(Some(parsed)) if parsed.length <= MOST_HEAD_BYTES => {
                 self.body = parsed.body;
-                self.stopped = on_request(&parsed.request) == Flow::Stop;
+                self.flow = reader.head(&parsed.request);
                 Ok(&data[parsed.length..])
             }
             Ok(Some(_)) => Err(RequestError::HeadTooLong),
@@ -133,11 +204,7 @@ impl RequestParser {
 
     /// Adds to a head that began in an earlier read; returns what of `data` lies behind it.
     #[cold]
-    fn complete_partial<'d>(
-        &mut self,
-        data: &'d [u8],
-        on_request: &mut impl FnMut(&Request<'_>) -> Flow,
-    ) -> Result<&'d [u8], RequestError> {
+    fn complete_partial<'d>(&mut self, data: &'d [u8], reader: &mut impl Reader) -> Result<&'d [u8], RequestError> {
         let before = self.partial.len();
         // A lone CR before the first request turns out to be an empty line.
         if self.partial == b"\r" {
@@ -154,7 +221,7 @@ impl RequestParser {
         let mut head = std::mem::take(&mut self.partial);
         head.truncate(from + found);
         let rest = &data[head.len() - before..];
-        let outcome = self.begin(&head, on_request).map(|_| rest);
+        let outcome = self.begin(&head, reader).map(|_| rest);
         head.clear();
         self.partial = head;
         outcome
