@@ -6,7 +6,7 @@ const { multipart } = require('../multipart.js')
 const { A_DAY_MS } = require('../settings.js')
 
 exports.open = (settings) => {
-  const dispatcher = new Agent({ keepAliveTimeout: A_DAY_MS, keepAliveMaxTimeout: A_DAY_MS })
+  const dispatcher = new Agent({ connections: 1, keepAliveTimeout: A_DAY_MS, keepAliveMaxTimeout: A_DAY_MS })
   return {
     async upload() {
       const { type, length, fileBytes, pieces } = await multipart(settings)
