@@ -31,6 +31,21 @@ pub fn online() -> usize {
     unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }.max(1) as usize
 }
 
+/// Lets the calling thread, and what it starts from now on, run on `cpus` alone.
+pub fn pin(cpus: &[usize]) -> std::io::Result<()> {
+    // SAFETY: an all-zero set is valid and empty; CPU_SET stays within it as CPU numbers are bounded.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        for &cpu in cpus.iter().filter(|&&cpu| cpu < libc::CPU_SETSIZE as usize) {
+            libc::CPU_SET(cpu, &mut set);
+        }
+        if libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) != 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

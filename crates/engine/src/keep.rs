@@ -3,6 +3,7 @@
 pub mod cgroup;
 mod child;
 mod family;
+mod fifos;
 mod watch;
 
 use std::io::Write;
@@ -14,8 +15,9 @@ use serde::Serialize;
 
 use crate::fault::Fault;
 use cgroup::Cgroups;
-use child::Child;
+use child::{Child, Streams};
 use family::Leaked;
+use fifos::{Fifo, FifoError};
 use watch::{Event, Watch};
 
 /// How long what remains after the first process's own end may take to end too, before it counts as leaked.
@@ -35,6 +37,12 @@ pub struct Args {
     /// File that takes the program's output, instead of standard error
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// FIFO that the program reads as its standard input; keep holds it open, whoever writes to it
+    #[arg(long, value_name = "FIFO")]
+    commands: Option<PathBuf>,
+    /// FIFO that takes the program's standard output; keep holds it open, whoever reads from it
+    #[arg(long, value_name = "FIFO")]
+    answers: Option<PathBuf>,
     /// Signal that asks the program to end
     #[arg(long, value_name = "NAME", default_value = "TERM")]
     stop_signal: child::SignalName,
@@ -70,13 +78,19 @@ pub fn run(args: Args) -> ExitCode {
         Ok(watch) => watch,
         Err(error) => return Fault::Environment.report(&format!("keep: can't watch children: {error}")),
     };
+    let fifos = match open_fifos(&args) {
+        Ok(fifos) => fifos,
+        Err(error) => return Fault::BadInput.report(&format!("keep: {error}")),
+    };
     let name = args.cgroup.clone().unwrap_or_else(|| format!("keep-{}", std::process::id()));
     let cgroups = match Cgroups::create(&name) {
         Ok(cgroups) => cgroups,
         Err(error) => return Fault::BadInput.report(&format!("keep: {error}")),
     };
     let cpus = args.cpus.as_ref().map(|list| list.0.as_slice());
-    let mut child = match Child::start(&args.argv, cpus, args.log.as_deref(), &cgroups) {
+    let (input, output) = (fifos.0.as_ref().map(|fifo| &fifo.end), fifos.1.as_ref().map(|fifo| &fifo.end));
+    let streams = Streams { input, output, log: args.log.as_deref() };
+    let mut child = match Child::start(&args.argv, cpus, &streams, &cgroups) {
         Ok(child) => child,
         Err(error) => {
             cgroups.remove();
@@ -89,6 +103,12 @@ pub fn run(args: Args) -> ExitCode {
     cgroups.remove();
     say(&Line::Stopped { leaked: &leaked, forced });
     ExitCode::SUCCESS
+}
+
+/// What takes the place of the program's standard input and output.
+fn open_fifos(args: &Args) -> Result<(Option<Fifo>, Option<Fifo>), FifoError> {
+    let commands = args.commands.as_deref().map(Fifo::input).transpose()?;
+    Ok((commands, args.answers.as_deref().map(Fifo::output).transpose()?))
 }
 
 /// Sleeps in one call of poll(2) until the end is asked for; a child's death is the only other thing that wakes it.

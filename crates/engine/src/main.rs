@@ -5,7 +5,10 @@ mod cost;
 mod cpus;
 #[cfg(test)]
 mod documented;
+mod each;
 mod fault;
+mod interference;
+mod journey;
 mod keep;
 mod laboratory;
 mod limit;
@@ -15,6 +18,7 @@ mod probe;
 mod proctable;
 mod scripted;
 mod signals;
+mod turns;
 mod visit;
 
 use std::process::ExitCode;
@@ -34,6 +38,8 @@ enum Command {
     Load(Box<load::Args>),
     /// Visit many resident targets in short windows, as a document on standard input says
     Visit(visit::Args),
+    /// Let contestants that talk lines take turns in short windows, as a document on standard input says
+    Turns(turns::Args),
     /// Serve every route that the suites need
     Origin(origin::Args),
     /// Answer every request with the same bytes: the reference line of a server race
@@ -44,6 +50,8 @@ enum Command {
     Probe(probe::Args),
     /// Run one program so that nothing of it can outlive the caller
     Keep(keep::Args),
+    /// Run one program once for every line of standard input, and answer with what it said
+    Each(each::Args),
     Completion(completion::Args),
 }
 
@@ -55,11 +63,13 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Load(args) => load::run(*args),
         Command::Visit(args) => visit::run(args),
+        Command::Turns(args) => turns::run(args),
         Command::Origin(args) => origin::run(args),
         Command::Limit(args) => limit::run(args),
         Command::Scripted(args) => scripted::run(args),
         Command::Probe(args) => probe::run(args),
         Command::Keep(args) => keep::run(args),
+        Command::Each(args) => each::run(&args),
         Command::Completion(args) => completion::run(args, Cli::command()),
     }
 }

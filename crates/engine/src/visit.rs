@@ -1,7 +1,6 @@
 //! `visit`: many resident targets, one schedule of windows (`docs/engine-protocol.md`).
 
 mod document;
-mod interference;
 mod output;
 mod tour;
 

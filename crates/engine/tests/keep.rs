@@ -10,6 +10,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use peers::engine;
+use peers::lines::fifo;
 use serde_json::Value;
 
 struct Kept {
@@ -193,4 +194,33 @@ fn output_goes_to_the_log_and_what_can_not_start_is_said() {
     let output = engine(&["keep", "--", "/nonexistent/program"]).stdin(Stdio::null()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("/nonexistent/program"));
+}
+
+#[test]
+fn drivers_come_and_go_and_the_program_notices_nothing() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("keep-fifos-{}", std::process::id()));
+    fs::create_dir(&folder).unwrap();
+    let [commands, answers] = ["commands", "answers"].map(|name| folder.join(name));
+    fifo(&commands);
+    fifo(&answers);
+    let (input, output) = (commands.to_str().unwrap(), answers.to_str().unwrap());
+    let mut kept = Kept::start(&["--commands", input, "--answers", output, "--", "cat"]);
+    assert_eq!(kept.line()["event"], "started");
+    for text in ["one\n", "two\n"] {
+        fs::write(&commands, text).unwrap();
+        let mut line = String::new();
+        BufReader::new(fs::File::open(&answers).unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, text);
+    }
+    let stopped = kept.stop();
+    assert_eq!(stopped, serde_json::json!({"event": "stopped", "leaked": [], "forced": false}));
+    fs::remove_file(&commands).unwrap();
+    fs::write(&commands, "").unwrap();
+    for path in [&commands, &folder.join("nothing")] {
+        let command = ["keep", "--commands", path.to_str().unwrap(), "--", "cat"];
+        let refused = engine(&command).stdin(Stdio::null()).output().unwrap();
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("make it with mkfifo"));
+    }
+    fs::remove_dir_all(folder).unwrap();
 }

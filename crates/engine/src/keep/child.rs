@@ -44,6 +44,16 @@ pub struct End {
     pub signal: Option<i32>,
 }
 
+/// Where the program reads and writes.
+pub struct Streams<'a> {
+    /// Standard input; nothing to read without it.
+    pub input: Option<&'a File>,
+    /// Standard output; goes where the log goes without it.
+    pub output: Option<&'a File>,
+    /// Standard error; goes to the keeper's own without it.
+    pub log: Option<&'a Path>,
+}
+
 /// The first process.
 pub struct Child {
     pub pid: i32,
@@ -55,11 +65,11 @@ impl Child {
     pub fn start(
         argv: &[String],
         cpus: Option<&[usize]>,
-        log: Option<&Path>,
+        streams: &Streams<'_>,
         cgroups: &Cgroups,
     ) -> Result<Self, String> {
         let [program, arguments @ ..] = argv else { return Err("there is no program to run".to_owned()) };
-        let output = match log {
+        let log = match streams.log {
             Some(path) => {
                 File::create(path).map_err(|error| format!("can't write the log {}: {error}", path.display()))?.into()
             }
@@ -70,8 +80,16 @@ impl Child {
         let cpus = cpus.map(<[usize]>::to_vec);
         let keeper = std::process::id();
         let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::null());
-        command.stdout(output.try_clone().map_err(text)?).stderr(output);
+        command.args(arguments);
+        command.stdin(match streams.input {
+            Some(input) => input.try_clone().map_err(text)?.into(),
+            None => Stdio::null(),
+        });
+        let output: Stdio = match streams.output {
+            Some(output) => output.try_clone().map_err(text)?.into(),
+            None => log.try_clone().map_err(text)?.into(),
+        };
+        command.stdout(output).stderr(log);
         // SAFETY: between fork and exec only system calls are made; the vectors were allocated before.
         unsafe { command.pre_exec(move || prepare(keeper, &joins, cpus.as_deref())) };
         let child = command
@@ -128,13 +146,7 @@ fn prepare(keeper: u32, joins: &[RawFd], cpus: Option<&[usize]>) -> io::Result<(
             }
         }
         if let Some(cpus) = cpus {
-            let mut set: libc::cpu_set_t = std::mem::zeroed();
-            for &cpu in cpus {
-                libc::CPU_SET(cpu, &mut set);
-            }
-            if libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) != 0 {
-                return Err(io::Error::last_os_error());
-            }
+            crate::cpus::pin(cpus)?;
         }
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut none);

@@ -8,6 +8,7 @@ use photofinish_net::Backend;
 use serde::Deserialize;
 
 use crate::cost::CpuSource;
+use crate::journey::{OrderError, Phase, check_order, schema_of};
 
 pub const SCHEMA: &str = "photofinish.visit/1";
 
@@ -30,10 +31,8 @@ pub enum DocumentError {
     Rate(f64),
     #[error("expect.body_xxh3 is `{0}`: use 16 hexadecimal digits or null")]
     Hash(String),
-    #[error("phase `{phase}`, cycle {cycle}: there is no target {target}, the last one is {last}")]
-    Target { phase: String, cycle: usize, target: usize, last: usize },
-    #[error("there are no targets: name at least one")]
-    NoTargets,
+    #[error(transparent)]
+    Order(#[from] OrderError),
     #[error(transparent)]
     Request(#[from] RequestError),
 }
@@ -119,27 +118,11 @@ pub struct Target {
     pub cpu: Option<CpuSource>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Phase {
-    pub name: String,
-    pub order: Vec<Vec<usize>>,
-}
-
-impl Phase {
-    /// Whether this phase's windows go into the target lines and histograms.
-    pub fn is_measured(&self) -> bool {
-        self.name == "measure"
-    }
-}
-
 impl Document {
     pub fn parse(text: &str) -> Result<Self, DocumentError> {
-        // The schema is looked at first, so that a newer document is refused by name, not by its first new field.
-        let value: serde_json::Value = serde_json::from_str(text)?;
-        let schema = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or("missing");
+        let schema = schema_of(text)?;
         if schema != SCHEMA {
-            return Err(DocumentError::Schema(schema.to_owned()));
+            return Err(DocumentError::Schema(schema));
         }
         let document: Self = serde_json::from_str(text)?;
         document.check()?;
@@ -170,19 +153,7 @@ impl Document {
             return Err(DocumentError::Rate(rate));
         }
         self.expect_hash()?;
-        self.check_order()
-    }
-
-    fn check_order(&self) -> Result<(), DocumentError> {
-        let last = self.targets.len().checked_sub(1).ok_or(DocumentError::NoTargets)?;
-        for phase in &self.phases {
-            for (cycle, order) in phase.order.iter().enumerate() {
-                if let Some(&target) = order.iter().find(|&&target| target > last) {
-                    return Err(DocumentError::Target { phase: phase.name.clone(), cycle, target, last });
-                }
-            }
-        }
-        Ok(())
+        Ok(check_order(&self.phases, self.targets.len())?)
     }
 
     fn expect_hash(&self) -> Result<Option<u64>, DocumentError> {

@@ -5,18 +5,6 @@ use std::collections::BTreeMap;
 use photofinish_load::{Evidence, Failures};
 use serde::Serialize;
 
-/// One cycle: every target of the order visited once.
-#[derive(Serialize)]
-pub struct CycleLine<'a> {
-    pub event: &'static str,
-    pub phase: &'a str,
-    pub cycle: usize,
-    pub complete: bool,
-    pub steal_ns: Option<u64>,
-    pub pressure_ns: Option<u64>,
-    pub windows: &'a [Window],
-}
-
 /// One window of one target.
 #[derive(Clone, Default, Serialize)]
 pub struct Window {

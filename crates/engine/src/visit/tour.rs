@@ -10,9 +10,9 @@ use photofinish_load::{Driver, Pace, Reason, Routes, Schedule};
 use photofinish_net::{Nanos, Net};
 
 use super::document::{Document, DocumentError, Load};
-use super::interference::{Disturbed, Interference};
 use super::output::Window;
 use crate::cost::Meter;
+use crate::interference::{Disturbed, Interference};
 use crate::signals;
 use ledger::Ledger;
 

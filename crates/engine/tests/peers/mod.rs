@@ -1,6 +1,8 @@
 //! Little servers that behave as a test wants, and the engine's commands run against them.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod evidence;
+pub mod lines;
 pub mod schema;
 
 use std::io::{Read, Write};

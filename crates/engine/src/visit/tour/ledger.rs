@@ -7,11 +7,11 @@ use photofinish_load::clock::thread_cpu_ns;
 use photofinish_load::latency;
 use photofinish_load::{Failures, Latencies};
 use photofinish_net::{Nanos, Stats};
-use serde::Serialize;
 
 use super::Tour;
+use crate::journey::{CycleLine, write_line};
 use crate::visit::document::Load;
-use crate::visit::output::{CycleLine, EndLine, TargetLine, Window};
+use crate::visit::output::{EndLine, TargetLine, Window};
 
 /// Sums over the phase `measure`, and the last edge of any phase.
 #[derive(Default)]
@@ -152,11 +152,4 @@ fn encoded(latencies: &Latencies, open: bool) -> BTreeMap<&'static str, String> 
         histograms.insert("lag_ns", latency::encode(&latencies.lag));
     }
     histograms
-}
-
-fn write_line<W: Write>(out: &mut W, line: &impl Serialize) -> std::io::Result<()> {
-    let mut text = serde_json::to_vec(line)?;
-    text.push(b'\n');
-    out.write_all(&text)?;
-    out.flush()
 }

@@ -1,0 +1,98 @@
+//! The command line of the program, with what stands in it for something else.
+
+/// Why a command line can't be filled in.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ArgvError {
+    #[error("`{argument}`: the environment variable {name} is not set")]
+    Unset { argument: String, name: String },
+    #[error("--save-to needs a text that stands for the file, such as {{save}}")]
+    NoMark,
+}
+
+/// A command line whose environment variables are filled in; the place of the file to write to is open.
+#[derive(Debug)]
+pub struct Template {
+    argv: Vec<String>,
+    mark: String,
+}
+
+impl Template {
+    /// Replaces every `${NAME}` by what `variable` says of it. `${` before anything but a name stays as it is.
+    pub fn new(argv: &[String], mark: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ArgvError> {
+        if mark.is_empty() {
+            return Err(ArgvError::NoMark);
+        }
+        let argv = argv.iter().map(|argument| fill(argument, &variable)).collect::<Result<_, _>>()?;
+        Ok(Self { argv, mark: mark.to_owned() })
+    }
+
+    /// Whether the program can be told where to write.
+    pub fn saves(&self) -> bool {
+        self.argv.iter().any(|argument| argument.contains(&self.mark))
+    }
+
+    /// The command line that writes to `path`.
+    pub fn filled(&self, path: &str) -> Vec<String> {
+        self.argv.iter().map(|argument| argument.replace(&self.mark, path)).collect()
+    }
+}
+
+fn fill(argument: &str, variable: &impl Fn(&str) -> Option<String>) -> Result<String, ArgvError> {
+    let mut filled = String::with_capacity(argument.len());
+    let mut rest = argument;
+    while let Some(at) = rest.find("${") {
+        let (before, from) = rest.split_at(at);
+        filled.push_str(before);
+        match from[2..].split_once('}').filter(|(name, _)| is_name(name)) {
+            Some((name, after)) => {
+                let unset = || ArgvError::Unset { argument: argument.to_owned(), name: name.to_owned() };
+                filled.push_str(&variable(name).ok_or_else(unset)?);
+                rest = after;
+            }
+            None => {
+                filled.push_str("${");
+                rest = &from[2..];
+            }
+        }
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}
+
+fn is_name(text: &str) -> bool {
+    let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    text.bytes().all(word) && text.bytes().next().is_some_and(|first| !first.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn template(argv: &[&str]) -> Result<Template, ArgvError> {
+        let argv: Vec<String> = argv.iter().map(|&argument| argument.to_owned()).collect();
+        Template::new(&argv, "{save}", |name| (name == "URL").then(|| "http://h/${URL}".to_owned()))
+    }
+
+    #[test]
+    fn variables_are_filled_in_once_and_the_file_for_each_run() {
+        let template = template(&["curl", "-o{save}", "-w%{http_code} ${", "a${URL}b${URL}", "${1}", "{save}{save}"]);
+        let template = template.unwrap();
+        assert!(template.saves());
+        let filled = template.filled("/x");
+        assert_eq!(filled, ["curl", "-o/x", "-w%{http_code} ${", "ahttp://h/${URL}bhttp://h/${URL}", "${1}", "/x/x"]);
+    }
+
+    #[test]
+    fn a_variable_that_is_not_set_is_named() {
+        let error = template(&["x", "${PHOTOFINISH_FILE}"]).unwrap_err().to_string();
+        assert!(error.contains("PHOTOFINISH_FILE is not set"), "{error}");
+        assert!(!template(&["x"]).unwrap().saves());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn text_without_variables_stays_as_it_is(text in "[^$]*") {
+            proptest::prop_assert_eq!(fill(&text, &|_| None), Ok(text));
+        }
+    }
+}
