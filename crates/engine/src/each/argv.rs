@@ -43,16 +43,13 @@ fn fill(argument: &str, variable: &impl Fn(&str) -> Option<String>) -> Result<St
     while let Some(at) = rest.find("${") {
         let (before, from) = rest.split_at(at);
         filled.push_str(before);
-        match from[2..].split_once('}').filter(|(name, _)| is_name(name)) {
-            Some((name, after)) => {
-                let unset = || ArgvError::Unset { argument: argument.to_owned(), name: name.to_owned() };
-                filled.push_str(&variable(name).ok_or_else(unset)?);
-                rest = after;
-            }
-            None => {
-                filled.push_str("${");
-                rest = &from[2..];
-            }
+        if let Some((name, after)) = from[2..].split_once('}').filter(|(name, _)| is_name(name)) {
+            let unset = || ArgvError::Unset { argument: argument.to_owned(), name: name.to_owned() };
+            filled.push_str(&variable(name).ok_or_else(unset)?);
+            rest = after;
+        } else {
+            filled.push_str("${");
+            rest = &from[2..];
         }
     }
     filled.push_str(rest);

@@ -83,7 +83,7 @@ mod tests {
         for line in lines {
             assert!(matches!(Answer::of(line), Answer::Malformed(_)), "{:?}", String::from_utf8_lossy(line));
         }
-        let Answer::Malformed(text) = Answer::of(&[b'x'; 100_000]) else { panic!("garbage was accepted") };
+        let Answer::Malformed(text) = Answer::of(&vec![b'x'; 100_000]) else { panic!("garbage was accepted") };
         assert!(text.len() < 300);
     }
 

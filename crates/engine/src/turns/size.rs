@@ -48,6 +48,11 @@ impl Size {
         self.fixed
     }
 
+    /// Whether there is anything to go by.
+    pub const fn is_known(&self) -> bool {
+        self.fastest.is_some()
+    }
+
     /// From now on every window has the same size.
     pub fn fix(&mut self) {
         self.fixed = Some(self.repetitions());

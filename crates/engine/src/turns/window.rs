@@ -16,6 +16,9 @@ use super::tour::Tour;
 /// How many batches are tried at most before one window while its size is not fixed.
 const MOST_TRIALS: usize = 6;
 
+/// There is no evidence, and why is told already.
+struct Unproven;
+
 /// What is read when a window opens or closes.
 #[derive(Clone, Copy)]
 struct Edge {
@@ -60,6 +63,10 @@ impl<W: Write> Tour<'_, W> {
     /// Repetitions that don't count; while the size of its windows is open, also larger and larger ones, to find it.
     /// False if the contestant is out.
     fn settle(&mut self, window: &mut Window, tally: &mut Tally, measured: bool) -> bool {
+        let size = &mut self.contestants[window.target].size;
+        if measured && size.is_known() {
+            size.fix();
+        }
         let mut count = self.document.settle;
         let mut purpose = Purpose::Settling;
         for _ in 0..=MOST_TRIALS {
@@ -91,7 +98,7 @@ impl<W: Write> Tour<'_, W> {
     /// The repetitions that count; gives the edge at their end.
     fn work(&mut self, window: &mut Window, tally: &mut Tally) -> Option<Edge> {
         let target = window.target;
-        let before = self.ask(target, 0, tally)?;
+        let before = self.ask(target, 0, tally).ok()?;
         if let Some(path) = &self.document.cold
             && let Err(error) = cold::drop_pages(path)
         {
@@ -121,7 +128,7 @@ impl<W: Write> Tour<'_, W> {
         }
         if let Some(before) = before {
             let least = if batch.broken.is_none() { before.counters.requests + count as u64 } else { 0 };
-            if let Some(after) = self.ask(target, least, tally).flatten() {
+            if let Ok(Some(after)) = self.ask(target, least, tally) {
                 window.evidence = Some(after.counters.since(&before.counters));
                 window.least_body_bytes = after.least_body_bytes;
                 window.most_body_bytes = after.most_body_bytes;
@@ -131,18 +138,17 @@ impl<W: Write> Tour<'_, W> {
         Some(closed)
     }
 
-    /// The origin's evidence of a target; `None` ends the window: the origin is gone, or what it says is no evidence.
-    /// `Some(None)` where nobody is to be asked.
-    fn ask(&mut self, target: usize, least: u64, tally: &mut Tally) -> Option<Option<Evidence>> {
-        let Some(origin) = &mut self.origin else { return Some(None) };
+    /// The origin's evidence of a target, where there is an origin.
+    fn ask(&mut self, target: usize, least: u64, tally: &mut Tally) -> Result<Option<Evidence>, Unproven> {
+        let Some(origin) = &mut self.origin else { return Ok(None) };
         match origin.settled_evidence(&self.document.targets[target].trial, least) {
-            Ok(evidence) => Some(Some(evidence)),
+            Ok(evidence) => Ok(Some(evidence)),
             Err(error) => {
                 if matches!(error, OriginError::Gone { .. }) {
                     self.aborted.get_or_insert("origin-gone");
                 }
                 tally.error.get_or_insert_with(|| error.to_string());
-                None
+                Err(Unproven)
             }
         }
     }

@@ -20,9 +20,13 @@ def say(text: str) -> None:
 
 def answer() -> str:
     path = "/nowhere" if way == "status" and number >= at else f"{url.path}?{url.query}"
-    connection.request("POST", path, body)
-    response = connection.getresponse()
-    response.read()
+    try:
+        connection.request("POST", path, body)
+        response = connection.getresponse()
+        response.read()
+    except (OSError, http.client.HTTPException) as error:
+        connection.close()
+        return json.dumps({"error": repr(error)}) + "\n"
     return json.dumps({"bytes": len(body), "status": response.status}) + "\n"
 
 
