@@ -131,6 +131,7 @@ def test_variants_are_contestants_of_one_build_laid_over_their_whole(tmp_path: P
         protocols = ["h2"]
         artifact = "{build}/fast"
         argv = ["{build}/fast", "quickly"]
+        version_probe = { argv = ["{build}/fast", "--version"] }
         env = { WAY = "fast" }
         [[variants]]
         id = "plain"
@@ -141,6 +142,8 @@ def test_variants_are_contestants_of_one_build_laid_over_their_whole(tmp_path: P
     assert (fast.id, fast.title, fast.tuning, fast.protocols) == ("fast", "Fast", "tuned", ("h2",))
     assert (fast.build.artifact, fast.start.env) == ("{build}/fast", {"WAY": "fast"})
     assert (fast.start.argv, plain.start.argv) == (("{build}/fast", "quickly"), ("run",))
+    assert fast.version_probe is not None
+    assert (fast.version_probe.argv, plain.version_probe) == (("{build}/fast", "--version"), None)
     assert (plain.id, plain.tuning, plain.protocols) == ("plain", "default", ("http/1.1",))
     assert (plain.build.artifact, plain.start.env) == ("{build}/all", {})
     assert fast.build_name == plain.build_name == "family"
@@ -159,6 +162,7 @@ def test_what_is_wrong_with_a_variant_names_it(tmp_path: Path) -> None:
         title = "One again"
         artifact = "{port}"
         argv = ["{bild}/x"]
+        version_probe = { argv = ["{run}/x"] }
         """,
     )
     with pytest.raises(InputError) as error:
@@ -166,6 +170,7 @@ def test_what_is_wrong_with_a_variant_names_it(tmp_path: Path) -> None:
     text = str(error.value)
     assert "variants.one.env.WAY: unknown placeholder {prot}; did you mean 'port'?" in text
     assert "variants.one.artifact: unknown placeholder {port}" in text
+    assert "variants.one.version_probe.argv: unknown placeholder {run}" in text
     assert "variants.one.argv: unknown placeholder {bild}; did you mean 'build'?" in text
     assert "variants.one: 'one' is taken by" in text
 

@@ -147,6 +147,8 @@ def _texts(manifest: Manifest) -> list[tuple[str, str, frozenset[str]]]:
     for variant in manifest.variants:
         if variant.artifact is not None:
             texts.append((f"variants.{variant.id}.artifact", variant.artifact, BUILD_TIME))
+        probe = variant.version_probe.argv if variant.version_probe else ()
+        texts += [(f"variants.{variant.id}.version_probe.argv", word, BUILD_TIME) for word in probe]
         texts += [(f"variants.{variant.id}.argv", word, START_TIME) for word in variant.argv or ()]
         texts += [(f"variants.{variant.id}.env.{name}", value, START_TIME) for name, value in variant.env.items()]
     if manifest.version_probe is not None:

@@ -71,6 +71,7 @@ class Variant(Frozen):
     """Instead of ``build.artifact``."""
     argv: tuple[str, ...] | None = Field(default=None, min_length=1)
     """Instead of ``start.argv``: where each has a binary of its own."""
+    version_probe: VersionProbe | None = None
     env: dict[str, str] = Field(default_factory=dict)
     """Added to ``start.env``."""
 
@@ -112,10 +113,19 @@ class Manifest(Frozen):
         return tuple(self._with(variant) for variant in self.variants) or (self,)
 
     def _with(self, variant: Variant) -> "Manifest":
-        laid = variant.model_dump(exclude={"env", "artifact", "argv"}, exclude_none=True)
+        laid = variant.model_dump(exclude={"env", "artifact", "argv", "version_probe"}, exclude_none=True)
         build = self.build
         if variant.artifact is not None:
             build = build.model_copy(update={"artifact": variant.artifact})
         argv = self.start.argv if variant.argv is None else variant.argv
         start = self.start.model_copy(update={"argv": argv, "env": {**self.start.env, **variant.env}})
-        return self.model_copy(update={**laid, "build": build, "start": start, "variants": (), "variant_of": self.id})
+        return self.model_copy(
+            update={
+                **laid,
+                "build": build,
+                "start": start,
+                "version_probe": variant.version_probe or self.version_probe,
+                "variants": (),
+                "variant_of": self.id,
+            }
+        )
