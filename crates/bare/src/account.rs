@@ -39,6 +39,11 @@ impl Account {
         }
     }
 
+    /// CPU of the calling thread and time since the opening, in ns.
+    pub fn spent_ns(&self) -> (u64, u64) {
+        (read(libc::CLOCK_THREAD_CPUTIME_ID) - self.thread_ns, now_ns() - self.wall_ns)
+    }
+
     /// Closes it: one JSON line. `process_cpu_ns` holds what kernel threads of the ring's workers cost as well.
     pub fn line(&self, client: &str, connections: usize) -> String {
         let end = Self::open();

@@ -11,6 +11,7 @@ mod fault;
 mod ring;
 mod server;
 mod socket;
+mod transfer;
 mod uring;
 
 use std::process::ExitCode;
@@ -31,6 +32,8 @@ enum What {
     Client(client::Args),
     /// Answer whatever ends with an empty line; prints its port as JSON, ends by a signal
     Server(server::Args),
+    /// Send a file over one connection and throw it away, then print what either end paid as one JSON line
+    Transfer(transfer::Args),
 }
 
 /// The kernel interface.
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
     let outcome = match Args::parse().what {
         What::Client(args) => client::run(&args),
         What::Server(args) => server::run(&args),
+        What::Transfer(args) => transfer::run(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

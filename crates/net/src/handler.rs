@@ -51,10 +51,10 @@ pub trait Net {
     fn queued(&self, conn: Conn) -> usize;
 
     /// Throws away the next `bytes` bytes of `conn`'s input, in the kernel and without copying them here where that is
-    /// worth it; nothing happens if `conn` is void. A later call replaces what is left of an earlier one.
+    /// worth it; nothing happens if `conn` is void, or while an earlier call is not fulfilled.
     ///
-    /// Called from [`Handler::received`], it counts from behind the data of that call. Until so many bytes have passed, each
-    /// arrives either through [`Handler::received`] or in the count of [`Handler::discarded`]: the handler adds both up, and
+    /// The bytes meant are those behind what has been delivered: in a call from [`Handler::received`], behind the data of
+    /// that call. Until so many have passed, each arrives either through [`Handler::received`] or in the count of [`Handler::discarded`]: the handler adds both up, and
     /// the last such piece of data may go on with what lies behind. From there on all input arrives as ever. A connection
     /// that ends meanwhile has been counted to its end when [`Handler::closed`] is called.
     fn discard(&mut self, conn: Conn, bytes: u64) {

@@ -5,6 +5,7 @@
 //!
 //! [`run`] is the only entry: it gives the calling thread to a loop until the handler, or a [`StopSignal`], ends it.
 
+mod discard;
 mod epoll;
 mod error;
 mod handler;

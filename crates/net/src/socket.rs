@@ -4,7 +4,7 @@ use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
-use crate::NetError;
+use crate::{NetError, TcpInfo};
 
 /// An address in the kernel's form. `length` bytes of `storage` are valid.
 #[derive(Clone, Copy)]
@@ -180,16 +180,40 @@ pub(crate) fn receive(socket: RawFd, into: &mut [u8]) -> io::Result<usize> {
     if count < 0 { Err(io::Error::last_os_error()) } else { Ok(count as usize) }
 }
 
+/// Throws away up to `most` bytes of what has arrived; as [`receive`] in all else.
+pub(crate) fn discard(socket: RawFd, most: usize) -> io::Result<usize> {
+    // SAFETY: with MSG_TRUNC TCP drops the bytes and writes nothing.
+    let count = unsafe { libc::recv(socket, std::ptr::null_mut(), most, libc::MSG_DONTWAIT | libc::MSG_TRUNC) };
+    if count < 0 { Err(io::Error::last_os_error()) } else { Ok(count as usize) }
+}
+
 /// Throws away what has arrived, so that closing does not answer it with a reset that would overtake our last bytes.
 /// Bounded: a peer that goes on sending gets its reset.
 pub(crate) fn discard_received(socket: RawFd) {
     for _ in 0..16 {
-        // SAFETY: with MSG_TRUNC TCP drops the bytes and writes nothing.
-        let count = unsafe { libc::recv(socket, std::ptr::null_mut(), 1 << 20, libc::MSG_DONTWAIT | libc::MSG_TRUNC) };
-        if count <= 0 {
+        if !matches!(discard(socket, 1 << 20), Ok(1..)) {
             return;
         }
     }
+}
+
+/// Lets the kernel report `socket` as readable only from so many bytes on, or at its end. Failure leaves more wake-ups.
+pub(crate) fn set_low_water(socket: RawFd, bytes: i32) {
+    let _ = set_number(socket, libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes);
+}
+
+pub(crate) fn tcp_info(socket: RawFd) -> Option<TcpInfo> {
+    // SAFETY: plain numbers, for which zero is a value; the kernel writes at most `length` bytes and says how many.
+    let (info, written) = unsafe {
+        let mut info: libc::tcp_info = std::mem::zeroed();
+        let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+        let (level, pointer) = (libc::IPPROTO_TCP, (&raw mut info).cast());
+        match libc::getsockopt(socket, level, libc::TCP_INFO, pointer, &raw mut length) {
+            0 => (info, length as usize),
+            _ => return None,
+        }
+    };
+    (written >= TcpInfo::KERNEL_BYTES).then(|| TcpInfo::from(&info))
 }
 
 #[inline]

@@ -21,6 +21,8 @@ pub struct Stats {
     pub accepted: u64,
     /// Bytes that the handler was given.
     pub received_bytes: u64,
+    /// Bytes that the kernel threw away for the handler.
+    pub discarded_bytes: u64,
     /// Bytes that the kernel took.
     pub sent_bytes: u64,
 }

@@ -4,12 +4,15 @@
 //! long as a short read is taken as "empty" (epoll(7), question 9); a level-triggered set is polled a second time by
 //! the kernel on each wait.
 
+mod discarding;
 mod events;
+mod leaving;
 mod net;
 mod wait;
 
 use std::net::TcpListener;
 
+use crate::discard::MOST_AT_ONCE;
 use crate::socket::{self, would_block};
 use crate::table::Phase;
 use crate::{Closed, Conn, Handler, NetError, Options, Stats};
@@ -89,9 +92,7 @@ fn serve<H: Handler>(net: &mut EpollNet, handler: &mut H, conn: Conn, ready: u32
         let raw = slot.state.fd;
         net.stats.syscalls += 1;
         if let Some(error) = socket::pending_error(raw) {
-            net.release(conn);
-            handler.closed(net, conn, Closed::Failed(error));
-            return;
+            return fail(net, handler, conn, error);
         }
         slot.phase = Phase::Open;
         net.mark_dirty(conn);
@@ -116,13 +117,29 @@ fn read<H: Handler>(net: &mut EpollNet, handler: &mut H, conn: Conn, ended: bool
         }
         let Some(slot) = net.table.get_mut(conn) else { return };
         let (raw, lingering) = (slot.state.fd, slot.phase == Phase::Lingering);
+        let unwanted = slot.state.discard.next();
         net.stats.syscalls += 1;
-        match socket::receive(raw, buffer) {
+        match if unwanted > 0 { socket::discard(raw, unwanted) } else { socket::receive(raw, buffer) } {
             Ok(0) if lingering => return net.peer_left_lingering(conn),
             Ok(0) => {
+                net.part(conn);
                 net.linger_or_release(conn);
                 handler.closed(net, conn, Closed::ByPeer);
+                net.parted();
                 return net.flush_dirty();
+            }
+            Ok(count) if unwanted > 0 => {
+                net.discarded(conn, count);
+                if !lingering {
+                    handler.discarded(net, conn, count as u64);
+                    net.flush_dirty();
+                }
+                if count < unwanted && !ended {
+                    return;
+                }
+                if count as u64 == MOST_AT_ONCE {
+                    break;
+                }
             }
             Ok(count) => {
                 if !lingering {
@@ -139,12 +156,11 @@ fn read<H: Handler>(net: &mut EpollNet, handler: &mut H, conn: Conn, ended: bool
             Err(error) if would_block(&error) => return,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => {
-                net.release(conn);
-                if !lingering {
-                    handler.closed(net, conn, Closed::Failed(error));
-                    net.flush_dirty();
+                if lingering {
+                    return net.release(conn);
                 }
-                return;
+                fail(net, handler, conn, error);
+                return net.flush_dirty();
             }
         }
     }
@@ -163,10 +179,16 @@ fn report_failures<H: Handler>(net: &mut EpollNet, handler: &mut H) {
     for _ in 0..net.failed.len() {
         let Some((conn, error)) = net.failed.pop_front() else { return };
         if net.table.known_mut(conn).is_some() {
-            net.release(conn);
-            handler.closed(net, conn, Closed::Failed(error));
+            fail(net, handler, conn, error);
         }
     }
+}
+
+fn fail<H: Handler>(net: &mut EpollNet, handler: &mut H, conn: Conn, error: std::io::Error) {
+    net.part(conn);
+    net.release(conn);
+    handler.closed(net, conn, Closed::Failed(error));
+    net.parted();
 }
 
 fn report_relief<H: Handler>(net: &mut EpollNet, handler: &mut H) {

@@ -7,10 +7,11 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
 use super::events::{Events, Source};
+use crate::discard::Discard;
 use crate::outbox::Outbox;
 use crate::socket::{self, would_block};
 use crate::table::{Phase, Table};
-use crate::{Conn, Nanos, Net, NetError, Options, Stats};
+use crate::{Conn, Nanos, Net, NetError, Options, Stats, TcpInfo};
 
 /// How long a loop without descriptors leaves its listeners alone, unless a connection ends before.
 const LISTENER_PAUSE: Nanos = Nanos::from_millis(100);
@@ -20,6 +21,7 @@ const PIECES_A_SEND: usize = 16;
 pub(super) struct Link {
     pub fd: RawFd,
     pub out: Outbox,
+    pub discard: Discard,
     /// Waits in `EpollNet::dirty`.
     dirty: bool,
     /// The kernel refused output; an edge will tell when it takes more.
@@ -30,7 +32,14 @@ pub(super) struct Link {
 
 impl Default for Link {
     fn default() -> Self {
-        Self { fd: -1, out: Outbox::default(), dirty: false, blocked: false, watched: Cell::new(false) }
+        Self {
+            fd: -1,
+            out: Outbox::default(),
+            discard: Discard::default(),
+            dirty: false,
+            blocked: false,
+            watched: Cell::new(false),
+        }
     }
 }
 
@@ -54,6 +63,8 @@ pub(super) struct EpollNet {
     pub failed: VecDeque<(Conn, io::Error)>,
     /// Connections whose watched output has left, for the handler to hear of in the next turn.
     pub relieved: Vec<Conn>,
+    /// The connection that the handler is being told of as ended, and its socket if only that is left of it.
+    pub parting: Option<(Conn, Option<RawFd>)>,
     /// Listeners are out of the set until a connection ends, or until then.
     pub paused: Option<Nanos>,
     dirty: Vec<Conn>,
@@ -85,6 +96,7 @@ impl EpollNet {
             due: Vec::new(),
             failed: VecDeque::new(),
             relieved: Vec::new(),
+            parting: None,
             paused: None,
             dirty: Vec::new(),
             listeners,
@@ -152,6 +164,7 @@ impl EpollNet {
         };
         if let Some(slot) = self.table.get_mut(conn) {
             slot.state.fd = raw;
+            slot.state.discard = Discard::default();
             slot.state.dirty = false;
             slot.state.blocked = false;
             slot.state.watched.set(false);
@@ -162,45 +175,6 @@ impl EpollNet {
             self.release(conn);
         }
         watched.map(|()| conn)
-    }
-
-    /// Closes the socket and ends the tenancy.
-    pub fn release(&mut self, conn: Conn) {
-        let Some(slot) = self.table.get_mut(conn) else { return };
-        slot.state.out.clear();
-        let raw = std::mem::replace(&mut slot.state.fd, -1);
-        self.table.remove(conn);
-        self.stats.syscalls += 1;
-        socket::close(raw);
-        if let Some(retry) = &mut self.paused {
-            // Taken up in the next `wait`, where a failure has somewhere to go.
-            *retry = Nanos(0);
-        }
-    }
-
-    /// The handler is done with `conn`: what is queued still leaves.
-    pub fn linger_or_release(&mut self, conn: Conn) {
-        let Some(slot) = self.table.get_mut(conn) else { return };
-        if slot.state.out.is_empty() {
-            return self.release_politely(conn);
-        }
-        slot.phase = Phase::Lingering;
-        self.mark_dirty(conn);
-    }
-
-    fn release_politely(&mut self, conn: Conn) {
-        if let Some(slot) = self.table.get(conn) {
-            self.stats.syscalls += 1;
-            socket::discard_received(slot.state.fd);
-        }
-        self.release(conn);
-    }
-
-    /// The peer of a lingering connection sends no more, but may still read.
-    pub fn peer_left_lingering(&mut self, conn: Conn) {
-        if self.table.get(conn).is_some_and(|slot| slot.state.out.is_empty()) {
-            self.release(conn);
-        }
     }
 
     #[inline]
@@ -349,6 +323,22 @@ impl Net for EpollNet {
             slot.state.watched.set(true);
             slot.state.out.len()
         })
+    }
+
+    fn discard(&mut self, conn: Conn, bytes: u64) {
+        if self.table.known_mut(conn).is_some_and(|slot| slot.state.discard.begin(bytes)) {
+            self.set_low_water(conn);
+        }
+    }
+
+    fn tcp_info(&mut self, conn: Conn) -> Option<TcpInfo> {
+        let raw = match (self.table.get(conn), self.parting) {
+            (Some(slot), _) => slot.state.fd,
+            (None, Some((parting, Some(raw)))) if parting == conn => raw,
+            _ => return None,
+        };
+        self.stats.syscalls += 1;
+        socket::tcp_info(raw)
     }
 
     fn close(&mut self, conn: Conn, flush: bool) {

@@ -7,11 +7,46 @@ use super::operation::Operation;
 use super::target::Target;
 use crate::table::Phase;
 use crate::{Conn, Nanos};
+use std::os::fd::OwnedFd;
 
 /// What is in flight beyond this when the handler leaves may depend on the peer's reading.
 const QUICKLY_SENT: usize = 64 * 1024;
 
+/// A connection that the handler is being told of as ended, and its socket if only that is left of it.
+pub(super) struct Parting {
+    pub conn: Conn,
+    pub socket: Option<Socket>,
+}
+
+/// A socket that has no connection any more.
+pub(super) struct Socket {
+    pub target: Target,
+    pub descriptor: Option<OwnedFd>,
+}
+
 impl UringNet {
+    /// As [`UringNet::leave`], but the socket stays open until [`UringNet::parted`]: the handler that is told of the end may
+    /// ask what TCP counted.
+    pub fn part(&mut self, conn: Conn, flush: bool) {
+        self.parting = Some(Parting { conn, socket: None });
+        self.leave(conn, flush);
+    }
+
+    /// The handler has been told.
+    pub fn parted(&mut self) {
+        if let Some(Parting { socket: Some(socket), .. }) = self.parting.take() {
+            self.close_socket(socket);
+        }
+    }
+
+    fn close_socket(&mut self, socket: Socket) {
+        let Socket { target, descriptor } = socket;
+        self.stats.syscalls += u64::from(descriptor.is_some());
+        drop(descriptor);
+        let closing = self.files.closing(target);
+        self.push(target.close(), closing);
+    }
+
     /// The handler is done with `conn`: what is queued still leaves (`flush`) or is dropped.
     pub fn leave(&mut self, conn: Conn, flush: bool) {
         let Some(slot) = self.table.get_mut(conn) else { return };
@@ -44,7 +79,6 @@ impl UringNet {
         if !(link.abandoned || drained) {
             return self.mark_dirty(conn);
         }
-        let target = link.target;
         if link.sending || link.receiving || link.connecting {
             if link.ending {
                 return;
@@ -52,14 +86,17 @@ impl UringNet {
             link.ending = true;
             return self.ending.push(conn);
         }
-        link.target = Target::NONE;
+        let target = std::mem::replace(&mut link.target, Target::NONE);
+        let socket = Socket { target, descriptor: link.descriptor.take() };
         link.out.clear();
         link.flight.clear();
         self.lingering -= 1;
         self.table.remove(conn);
         self.rest_until = None;
-        let closing = self.files.closing(target);
-        self.push(target.close(), closing);
+        match &mut self.parting {
+            Some(parting) if parting.conn == conn => parting.socket = Some(socket),
+            _ => self.close_socket(socket),
+        }
     }
 
     /// Asks the kernel to end the pending operations of connections that were left in this turn. Not before its end: if the
@@ -83,7 +120,7 @@ impl UringNet {
         }
     }
 
-    fn cancel(&mut self, operation: Operation) {
+    pub fn cancel(&mut self, operation: Operation) {
         self.push(opcode::AsyncCancel::new(operation.pack()).build(), Operation::Unattended);
     }
 
@@ -104,12 +141,15 @@ impl UringNet {
             self.push(target.close(), Operation::Unattended);
         }
         for _ in 0..1000 {
-            if self.ring.pending == 0 {
+            if self.ring.pending == 0 && self.ahead.is_empty() {
                 break;
             }
             // Without success once, perhaps with success the next time; the number of tries is bounded.
             let _ = self.ring.enter(1, Some(Nanos::from_millis(1)));
-            while let Some(completion) = self.ring.next() {
+            while let Some(completion) = self.next_completion() {
+                if let Operation::Install(conn) = completion.operation {
+                    self.installed(conn, completion);
+                }
                 let Some(late) = completion.accepted() else { continue };
                 self.ring.push(self.files.accepted(late).close(), Operation::Unattended);
             }

@@ -5,7 +5,9 @@
 //! holds pointers into its memory until then.
 
 mod accepting;
+mod asking;
 mod buffers;
+mod discarding;
 mod leaving;
 mod net;
 mod operation;
@@ -66,6 +68,9 @@ fn dispatch<H: Handler>(net: &mut UringNet, handler: &mut H, completion: Complet
                 take(net, handler, net.files.accepted(completion.result));
             }
         }
+        Operation::Install(conn) => {
+            net.installed(conn, completion);
+        }
         Operation::Vacate(index) => net.files.vacated(index),
         Operation::Stop => net.stopping = true,
         Operation::Unattended => {}
@@ -87,6 +92,7 @@ fn received<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, complet
     // The slot outlives its operations: there always is one.
     let phase = net.table.get_mut(conn).map(|slot| {
         slot.state.receiving = completion.more;
+        slot.state.discard.passed(data.len());
         slot.phase
     });
     let known = phase == Some(Phase::Open);
@@ -100,25 +106,42 @@ fn received<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, complet
         net.buffers.done(buffer);
     }
     if completion.result > 0 {
-        if !completion.more {
+        if buffer.is_none() {
+            discarded(net, handler, conn, known, completion.result as usize);
+        } else if !completion.more {
             net.arm_receive(conn);
         }
         return;
     }
     match (-completion.result, known) {
         (libc::ENOBUFS, true) if !completion.more => net.starve(conn),
-        (libc::ENOBUFS | libc::EINTR | libc::EAGAIN, _) if !completion.more => net.arm_receive(conn),
-        (0, true) => {
-            net.leave(conn, true);
-            handler.closed(net, conn, Closed::ByPeer);
-        }
-        (error, true) => {
-            net.leave(conn, false);
-            handler.closed(net, conn, Closed::Failed(io::Error::from_raw_os_error(error)));
-        }
+        // Cancelled to make way for a discard, or at the end of a connection.
+        (libc::ENOBUFS | libc::EINTR | libc::EAGAIN | libc::ECANCELED, _) if !completion.more => net.arm_receive(conn),
+        (0, true) => end(net, handler, conn, Closed::ByPeer),
+        (error, true) => fail(net, handler, conn, error),
         (0, false) => net.settle(conn),
         (_, false) => net.leave(conn, false),
     }
+}
+
+/// Tells the handler that `conn` has ended; what is queued still leaves if the peer only sends no more.
+fn end<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, why: Closed) {
+    net.part(conn, matches!(why, Closed::ByPeer));
+    handler.closed(net, conn, why);
+    net.parted();
+}
+
+fn fail<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, error: i32) {
+    end(net, handler, conn, Closed::Failed(io::Error::from_raw_os_error(error)));
+}
+
+#[cold]
+fn discarded<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, known: bool, count: usize) {
+    net.discarded(conn, count);
+    if known {
+        handler.discarded(net, conn, count as u64);
+    }
+    net.arm_receive(conn);
 }
 
 fn sent<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, result: i32) {
@@ -127,8 +150,7 @@ fn sent<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, result: i32
         return net.settle(conn);
     }
     if result < 0 {
-        net.leave(conn, false);
-        handler.closed(net, conn, Closed::Failed(io::Error::from_raw_os_error(-result)));
+        fail(net, handler, conn, -result);
     } else if sent.all {
         handler.flushed(net, conn);
     }
@@ -141,8 +163,7 @@ fn connected<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, result
         return net.settle(conn);
     }
     if result < 0 {
-        net.leave(conn, false);
-        return handler.closed(net, conn, Closed::Failed(io::Error::from_raw_os_error(-result)));
+        return fail(net, handler, conn, -result);
     }
     slot.phase = Phase::Open;
     net.arm_receive(conn);

@@ -3,20 +3,22 @@
 use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use io_uring::{opcode, squeue, types};
 
 use super::buffers::Buffers;
+use super::leaving::Parting;
 use super::operation::{Completion, Operation};
 use super::ring::Ring;
 use super::sending::Gathered;
 use super::target::{Files, Target};
+use crate::discard::Discard;
 use crate::options::TIMER_SPIN;
 use crate::outbox::Outbox;
 use crate::socket::{self, KernelAddress};
 use crate::table::{Phase, Table};
-use crate::{Conn, Nanos, Net, NetError, Options, Stats};
+use crate::{Conn, Nanos, Net, NetError, Options, Stats, TcpInfo};
 
 /// Receives that begin anew in one turn for want of buffers, whatever the last turn served.
 const LEAST_FED: usize = 16;
@@ -25,6 +27,11 @@ const MOST_HELPINGS: u32 = 16;
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about up to three operations at once")]
 pub(super) struct Link {
     pub target: Target,
+    /// A descriptor beside a place in the file table.
+    pub descriptor: Option<OwnedFd>,
+    pub discard: Discard,
+    /// What the kernel reads when it sets the mark.
+    pub low_water: Option<Box<i32>>,
     /// Queued since the current send began.
     pub out: Outbox,
     /// Being sent: the kernel reads it while `sending`.
@@ -45,6 +52,9 @@ impl Default for Link {
     fn default() -> Self {
         Self {
             target: Target::NONE,
+            descriptor: None,
+            discard: Discard::default(),
+            low_water: None,
             out: Outbox::default(),
             flight: Outbox::default(),
             gathered: None,
@@ -102,6 +112,10 @@ pub(super) struct UringNet {
     eater: (Option<Conn>, u32),
     /// Receives that brought bytes in this turn.
     pub served: usize,
+    /// The connection that the handler is being told of as ended.
+    pub parting: Option<Parting>,
+    /// Taken from the ring while another completion was looked for: next in turn.
+    pub ahead: VecDeque<Completion>,
     /// Accepted beyond the limit, before the listeners could be told to rest.
     pub waiting: VecDeque<Target>,
 }
@@ -141,6 +155,8 @@ impl UringNet {
             starved: VecDeque::new(),
             eater: (None, 0),
             served: 0,
+            parting: None,
+            ahead: VecDeque::new(),
             waiting: VecDeque::new(),
         };
         if let Some(stop) = &options.stop {
@@ -180,7 +196,7 @@ impl UringNet {
             self.stats.waited = self.stats.waited + after.since(before);
         }
         self.now = after;
-        if self.ring.has_completions() {
+        if self.ring.has_completions() || !self.ahead.is_empty() {
             self.last_event = after;
         }
         Ok(())
@@ -190,11 +206,11 @@ impl UringNet {
     /// was full, belongs to it too.
     #[inline]
     pub fn next_completion(&mut self) -> Option<Completion> {
-        self.ring.next()
+        if self.ahead.is_empty() { self.ring.next() } else { self.ahead.pop_front() }
     }
 
     fn rest(&self, options: &Options, now: Nanos) -> Rest {
-        if !self.starved.is_empty() || !self.waiting.is_empty() && !self.table.is_full() {
+        if !self.starved.is_empty() || !self.ahead.is_empty() || !self.waiting.is_empty() && !self.table.is_full() {
             return Rest::None;
         }
         let due = self.timer.into_iter().chain(self.rest_until).min();
@@ -212,6 +228,7 @@ impl UringNet {
         let conn = self.table.insert(phase)?;
         let link = &mut self.table.get_mut(conn)?.state;
         link.target = target;
+        link.discard = Discard::default();
         link.dirty = false;
         link.abandoned = false;
         link.ending = false;
@@ -224,6 +241,9 @@ impl UringNet {
             return self.settle(conn);
         }
         slot.state.receiving = true;
+        if !slot.state.discard.is_idle() {
+            return self.arm_discard(conn);
+        }
         let receive = slot.state.target.receive();
         self.push(receive, Operation::Receive(conn));
     }
@@ -322,6 +342,14 @@ impl Net for UringNet {
     #[inline]
     fn queued(&self, conn: Conn) -> usize {
         self.table.get(conn).map_or(0, |slot| slot.state.out.len() + slot.state.flight.len())
+    }
+
+    fn discard(&mut self, conn: Conn, bytes: u64) {
+        self.begin_discard(conn, bytes);
+    }
+
+    fn tcp_info(&mut self, conn: Conn) -> Option<TcpInfo> {
+        self.read_tcp_info(conn)
     }
 
     fn close(&mut self, conn: Conn, flush: bool) {

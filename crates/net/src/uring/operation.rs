@@ -8,6 +8,8 @@ pub(super) enum Operation {
     Receive(Conn),
     Send(Conn),
     Connect(Conn),
+    /// A descriptor for a socket of the file table.
+    Install(Conn),
     /// The listener's index.
     Accept(usize),
     /// The close of a place in the file table that the loop gives out again.
@@ -63,6 +65,7 @@ impl Operation {
             Self::Stop => (4, 0),
             Self::Unattended => (5, 0),
             Self::Vacate(index) => (6, u64::from(index)),
+            Self::Install(conn) => (7, Self::pack_conn(conn)),
         };
         kind << 56 | lower
     }
@@ -82,6 +85,7 @@ impl Operation {
             3 => Self::Accept(packed as u32 as usize),
             4 => Self::Stop,
             6 => Self::Vacate(packed as u32),
+            7 => Self::Install(conn),
             _ => Self::Unattended,
         }
     }
@@ -99,6 +103,7 @@ mod tests {
             Operation::Receive(conn),
             Operation::Send(conn),
             Operation::Connect(Conn { slot: 0, generation: 0 }),
+            Operation::Install(conn),
             Operation::Accept(3),
             Operation::Vacate(u32::MAX),
             Operation::Stop,

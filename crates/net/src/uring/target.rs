@@ -15,6 +15,9 @@ use crate::socket::{self, KernelAddress};
 /// `MSG_WAITALL` lets the kernel go on by itself after a short send.
 const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
 
+/// `IORING_RECVSEND_POLL_FIRST`
+const POLL_FIRST: u16 = 1;
+
 /// The socket of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
@@ -48,6 +51,32 @@ impl Target {
     #[inline]
     pub fn receive(self) -> squeue::Entry {
         self.mark(opcode::RecvMulti::new(self.number(), GROUP).build())
+    }
+
+    /// Throws away up to `most` bytes, once the socket's low-water mark is reached: not before, or each segment would be
+    /// an operation.
+    pub fn discard(self, most: usize) -> squeue::Entry {
+        let receive = opcode::Recv::new(self.number(), std::ptr::null_mut(), most as u32);
+        self.mark(receive.flags(libc::MSG_TRUNC).ioprio(POLL_FIRST).build())
+    }
+
+    /// As [`socket::set_low_water`], at once where a descriptor allows it; otherwise by what is returned. `bytes` must stay
+    /// until that has been submitted.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the kernel reads it where it is")]
+    pub fn set_low_water(self, bytes: &i32) -> Option<squeue::Entry> {
+        if let Self::Fd(raw) = self {
+            socket::set_low_water(raw, *bytes);
+            return None;
+        }
+        Some(self.set_option(libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes))
+    }
+
+    /// Gives a socket of the file table a descriptor as well.
+    pub fn install(self) -> Option<squeue::Entry> {
+        match self {
+            Self::Fd(_) => None,
+            Self::Fixed(index) => Some(opcode::FixedFdInstall::new(types::Fixed(index), 0).build()),
+        }
     }
 
     /// `bytes` must stay until the send completes.
@@ -91,7 +120,8 @@ impl Target {
         Some(self.set_option(libc::SOL_SOCKET, libc::SO_LINGER, &socket::LINGER_NOT))
     }
 
-    fn set_option<T>(self, level: i32, option: i32, value: &'static T) -> squeue::Entry {
+    /// `value` must stay until the entry has been submitted.
+    fn set_option<T>(self, level: i32, option: i32, value: &T) -> squeue::Entry {
         let length = size_of::<T>() as u32;
         let value = (&raw const *value).cast();
         self.mark(opcode::SetSockOpt::new(self.number(), level as u32, option as u32, value, length).build())
