@@ -2,6 +2,15 @@
 final class Json {
     private Json() {}
 
+    /** An answer that tells what went wrong, and why. */
+    static String error(Exception failure) {
+        Throwable root = failure;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return error(root == failure ? failure.toString() : failure.getMessage() + ": " + root);
+    }
+
     /** An answer that tells what went wrong. */
     static String error(String text) {
         var json = new StringBuilder("{\"error\":\"");

@@ -49,10 +49,10 @@ public final class Uploader {
             String done = upload();
             return "{" + done + (count ? Counters.since(before) : "") + "}";
         } catch (IOException | RuntimeException failure) {
-            return Json.error(failure.toString());
+            return Json.error(failure);
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
-            return Json.error(interrupted.toString());
+            return Json.error(interrupted);
         }
     }
 
