@@ -23,7 +23,7 @@ pub enum Failure {
     Response(&'static str),
     #[error("{0}: {error}", error = chain(.1.as_ref()))]
     Library(&'static str, Box<dyn std::error::Error + Send + Sync>),
-    #[error("io_uring: {0}; is it forbidden here (sysctl kernel.io_uring_disabled)?")]
+    #[error("io_uring: {0}; it needs Linux 6.0, and sysctl kernel.io_uring_disabled must be 0")]
     Ring(io::Error),
     #[error("making the pipe: {0}")]
     Pipe(io::Error),
