@@ -1,0 +1,3 @@
+module photofinish/sendform
+
+go 1.26

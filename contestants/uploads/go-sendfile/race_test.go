@@ -1,0 +1,5 @@
+//go:build race
+
+package sendform
+
+const raceDetector = true
