@@ -1,0 +1,3 @@
+module photofinish/uploads-go
+
+go 1.26
