@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
-use crate::head;
+use crate::head::{Head, Heads};
 
 /// What ended a download; the connection is of no use after it.
 #[derive(Debug)]
@@ -56,11 +56,12 @@ impl Connection {
     pub fn fetch(
         &mut self,
         request: &[u8],
+        heads: &mut Heads,
         buffer: &mut [u8],
         mut sink: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> Result<Fetched, Failure> {
         self.0.write_all(request).map_err(Failure::Send)?;
-        let (head, filled) = self.read_head(buffer)?;
+        let (head, filled) = self.read_head(heads, buffer)?;
         let mut missing = head.content_length.checked_sub((filled - head.bytes) as u64).ok_or(Failure::Surplus)?;
         sink(&buffer[head.bytes..filled]).map_err(Failure::Store)?;
         while missing > 0 {
@@ -76,7 +77,7 @@ impl Connection {
     }
 
     /// The head, and how much of `buffer` is filled with it and with what followed it.
-    fn read_head(&mut self, buffer: &mut [u8]) -> Result<(head::Head, usize), Failure> {
+    fn read_head(&mut self, heads: &mut Heads, buffer: &mut [u8]) -> Result<(Head, usize), Failure> {
         let mut filled = 0;
         loop {
             if filled == buffer.len() {
@@ -87,7 +88,7 @@ impl Connection {
                 return Err(Failure::EndedInHead);
             }
             filled += got;
-            if let Some(head) = head::parse(&buffer[..filled]).map_err(Failure::Head)? {
+            if let Some(head) = heads.read(&buffer[..filled]).map_err(Failure::Head)? {
                 return Ok((head, filled));
             }
         }

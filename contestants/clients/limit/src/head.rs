@@ -9,11 +9,30 @@ pub struct Head {
     pub content_length: u64,
 }
 
+/// Reads heads, and remembers the last one: what is byte for byte the same says the same.
+#[derive(Default)]
+pub struct Heads {
+    bytes: Vec<u8>,
+    last: Option<Head>,
+}
+
+impl Heads {
+    /// [`parse`], or what it said before.
+    pub fn read(&mut self, received: &[u8]) -> Result<Option<Head>, &'static str> {
+        if self.last.is_none() || !received.starts_with(&self.bytes) {
+            self.last = parse(received)?;
+            self.bytes.clear();
+            self.bytes.extend_from_slice(&received[..self.last.map_or(0, |head| head.bytes)]);
+        }
+        Ok(self.last)
+    }
+}
+
 /// Reads a head that begins `received`; `None` as long as its end is not there.
 ///
 /// # Errors
 /// What is wrong with a head whose end is there: no HTTP/1.1, no status, no usable `Content-Length`.
-pub fn parse(received: &[u8]) -> Result<Option<Head>, &'static str> {
+fn parse(received: &[u8]) -> Result<Option<Head>, &'static str> {
     let Some(end) = received.windows(4).position(|four| four == b"\r\n\r\n") else {
         return Ok(None);
     };
@@ -51,7 +70,7 @@ fn number(digits: &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Head, parse};
+    use super::{Head, Heads, parse};
 
     const GOOD: &[u8] = b"HTTP/1.1 200 OK\r\nServer: x\r\ncontent-LENGTH:  12 \r\n\r\nHello World!";
 
@@ -61,6 +80,15 @@ mod tests {
         for cut in 0..=GOOD.len() {
             let expected = (cut >= head.bytes).then_some(head);
             assert_eq!(parse(&GOOD[..cut]), Ok(expected), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_head_that_was_read_before_says_the_same_and_any_other_is_read_anew() {
+        let mut heads = Heads::default();
+        let other = b"HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nnop";
+        for received in [GOOD, GOOD, other, &GOOD[..20], b"HTTP/1.1 200 OK\r\n\r\n", GOOD, &GOOD[..GOOD.len() - 12]] {
+            assert_eq!(heads.read(received), parse(received));
         }
     }
 

@@ -5,9 +5,11 @@ mod head;
 
 use std::fs::File;
 use std::io::{self, BufRead, Write};
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 
 use connection::{Connection, Fetched};
+use head::Heads;
 
 /// What the environment asks for.
 struct Settings {
@@ -57,6 +59,7 @@ fn variable(name: &str) -> Result<String, String> {
 
 struct Client {
     settings: Settings,
+    heads: Heads,
     buffer: Vec<u8>,
     connection: Option<Connection>,
 }
@@ -72,12 +75,44 @@ impl Client {
             Some(connection) => connection,
             None => Connection::open(&self.settings.authority).map_err(|failure| failure.to_string())?,
         };
-        let fetched =
-            connection.fetch(&self.settings.request, &mut self.buffer, sink).map_err(|failure| failure.to_string())?;
+        let fetched = connection
+            .fetch(&self.settings.request, &mut self.heads, &mut self.buffer, sink)
+            .map_err(|failure| failure.to_string())?;
         if self.settings.keep {
             self.connection = Some(connection);
         }
         Ok(fetched)
+    }
+}
+
+/// Standard output, a system call a line.
+struct Answers {
+    file: File,
+    /// The last answer and its line: repetitions mostly end alike.
+    last: Option<(u64, u16)>,
+    line: Vec<u8>,
+}
+
+impl Answers {
+    fn open() -> io::Result<Self> {
+        let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+        Ok(Self { file, last: None, line: Vec::new() })
+    }
+
+    fn ready(&mut self) -> io::Result<()> {
+        self.file.write_all(b"{\"ready\":true}\n")
+    }
+
+    fn say(&mut self, answer: &Result<Fetched, String>) -> io::Result<()> {
+        let Fetched { status, body_bytes } = match answer {
+            Ok(fetched) => fetched,
+            Err(error) => return self.file.write_all(format!("{{\"error\":\"{}\"}}\n", escaped(error)).as_bytes()),
+        };
+        if self.last != Some((*body_bytes, *status)) {
+            self.line = format!("{{\"bytes\":{body_bytes},\"status\":{status}}}\n").into_bytes();
+            self.last = Some((*body_bytes, *status));
+        }
+        self.file.write_all(&self.line)
     }
 }
 
@@ -96,12 +131,12 @@ fn escaped(text: &str) -> String {
 
 fn serve() -> Result<(), String> {
     let settings = Settings::from_environment()?;
-    let mut client = Client { buffer: vec![0; settings.buffer_bytes], settings, connection: None };
+    let mut client =
+        Client { heads: Heads::default(), buffer: vec![0; settings.buffer_bytes], settings, connection: None };
     let broken = |error: io::Error| format!("standard input or output: {error}");
     let mut commands = io::stdin().lock();
-    // Standard output flushes at each end of line.
-    let mut answers = io::stdout().lock();
-    writeln!(answers, "{{\"ready\":true}}").map_err(broken)?;
+    let mut answers = Answers::open().map_err(broken)?;
+    answers.ready().map_err(broken)?;
     let mut line = String::new();
     while commands.read_line(&mut line).map_err(broken)? > 0 {
         let answer = match line.trim_end() {
@@ -111,13 +146,7 @@ fn serve() -> Result<(), String> {
                 None => Err(format!("unknown command {command}")),
             },
         };
-        match answer {
-            Ok(Fetched { status, body_bytes }) => {
-                writeln!(answers, "{{\"bytes\":{body_bytes},\"status\":{status}}}")
-            }
-            Err(error) => writeln!(answers, "{{\"error\":\"{}\"}}", escaped(&error)),
-        }
-        .map_err(broken)?;
+        answers.say(&answer).map_err(broken)?;
         line.clear();
     }
     Ok(())
