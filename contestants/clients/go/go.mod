@@ -1,0 +1,3 @@
+module photofinish/clients-go
+
+go 1.26
