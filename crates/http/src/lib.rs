@@ -2,6 +2,7 @@
 
 mod body_hash;
 pub mod h2;
+pub mod multipart;
 pub mod payload;
 pub mod request;
 pub mod response;

@@ -9,6 +9,7 @@ use crate::trial::Ticket;
 use crate::trials::Mode;
 
 const TOO_LARGE: u16 = 413;
+const AS_ASKED: &str = "answered so because the request asked for it\n";
 
 /// What the origin does on purpose, for trying clients on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +146,9 @@ impl Upload {
         match self.fault {
             Some(Fault::Close(most)) if self.bytes >= most => Progress::Close,
             Some(Fault::Stall(most)) if self.bytes >= most => Progress::Stall,
+            Some(Fault::Refuse(most)) if self.bytes >= most => {
+                Progress::Refuse(self.refuse(Answer::plain(TOO_LARGE, AS_ASKED)))
+            }
             _ => Progress::Refuse(self.too_large()),
         }
     }
@@ -157,7 +161,7 @@ impl Upload {
         };
         let status = if let Some(Fault::Status(status)) = self.fault { status } else { 200 };
         if !(200..300).contains(&status) {
-            return self.refuse(Answer::plain(status, "answered so because the request asked for it\n"));
+            return self.refuse(Answer::plain(status, AS_ASKED));
         }
         if let Some(ticket) = &mut self.ticket {
             ticket.received_whole(findings.as_deref());
