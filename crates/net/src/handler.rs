@@ -69,6 +69,20 @@ pub trait Net {
         None
     }
 
+    /// Says with a FIN that no more output comes, while input goes on; what is queued then never leaves, so it is to be called
+    /// when [`Net::queued`] tells of nothing. Costs a system call, and two more where [`Net::tcp_info`] was not asked before and
+    /// the socket has no descriptor.
+    fn finish(&mut self, conn: Conn) {
+        let _ = conn;
+    }
+
+    /// Reads nothing more from `conn`, ever: the kernel keeps what arrives until the peer may send no more.
+    /// [`Handler::closed`] is called when the peer ends or resets the connection, what it sent before being lost. For
+    /// servers that have to misbehave.
+    fn pause(&mut self, conn: Conn) {
+        let _ = conn;
+    }
+
     /// Closes at once, after what is queued has been handed to the kernel if `flush`. [`Handler::closed`] is not called
     /// for a close that the handler asked for, and nothing more is delivered for `conn`.
     fn close(&mut self, conn: Conn, flush: bool);

@@ -252,6 +252,12 @@ pub(crate) fn limit_patience(socket: RawFd) {
     let _ = set_number(socket, libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, PATIENCE_MS);
 }
 
+/// Says that no more output comes. A peer that is gone already need not be told.
+pub(crate) fn finish(socket: RawFd) {
+    // SAFETY: no pointers.
+    unsafe { libc::shutdown(socket, libc::SHUT_WR) };
+}
+
 pub(crate) fn close(socket: RawFd) {
     // SAFETY: the caller owns `socket` and forgets it.
     unsafe { libc::close(socket) };

@@ -36,8 +36,8 @@ enum State {
     Receiving(Box<Receiving>),
     /// A body leaves piece by piece, or its leaving is watched; requests wait.
     Sending(Box<Sending>),
-    /// So much input is thrown away before the connection is closed, unless time or the peer ends it before.
-    Leaving(u64),
+    /// The last answer is on its way, then the end of our output; input is thrown away until the peer ends the connection.
+    Leaving(Leaving),
     /// Nothing is read any more, ever.
     Stalled,
 }
@@ -48,6 +48,14 @@ struct Receiving {
     fate: Fate,
     /// The kernel was asked to throw the rest of the body away.
     discarding: bool,
+}
+
+#[derive(Debug)]
+struct Leaving {
+    /// So much input is borne with.
+    left: u64,
+    /// The peer was told that no more output comes.
+    finished: bool,
 }
 
 impl Http1 {
@@ -115,9 +123,9 @@ impl Http1 {
                     shared.close(net, conn, true);
                 }
             }
-            State::Leaving(left) => {
-                *left = left.saturating_sub(bytes);
-                if *left == 0 {
+            State::Leaving(leaving) => {
+                leaving.left = leaving.left.saturating_sub(bytes);
+                if leaving.left == 0 {
                     self.end(net, conn, shared);
                 }
             }
@@ -148,6 +156,12 @@ impl Http1 {
     /// All output has been handed to the kernel.
     pub fn flushed<N: Net>(&mut self, net: &mut N, conn: Conn, shared: &mut Shared) {
         self.settle(net, conn, shared);
+        if let State::Leaving(leaving) = &mut self.state {
+            if !std::mem::replace(&mut leaving.finished, true) {
+                net.finish(conn);
+            }
+            return;
+        }
         if !self.held.is_empty() && matches!(self.state, State::Open | State::Receiving(_)) {
             let mut data = std::mem::take(&mut self.held);
             self.read(net, conn, shared, &data);
@@ -191,9 +205,15 @@ impl Http1 {
     }
 }
 
-/// Lets the peer read the last answer: what it still sends is thrown away for a while, then the connection is closed.
+/// Lets the peer read the last answer to its end: what it still sends is thrown away for a while. Closing at once would
+/// answer that with a reset, which overtakes the answer (RFC 9112, 9.6).
 fn leave<N: Net>(net: &mut N, conn: Conn, shared: &mut Shared, state: &mut State) {
-    *state = State::Leaving(MOST_UNWANTED);
+    // Asking makes the loop say when all has left.
+    let finished = net.queued(conn) == 0;
+    if finished {
+        net.finish(conn);
+    }
+    *state = State::Leaving(Leaving { left: MOST_UNWANTED, finished });
     net.discard(conn, MOST_UNWANTED);
     shared.leave(net, conn);
 }
@@ -285,7 +305,10 @@ impl<N: Net> Turn<'_, N> {
                 *self.state = State::Stalled;
                 self.shared.close(self.net, self.conn, false);
             }
-            Progress::Stall => *self.state = State::Stalled,
+            Progress::Stall => {
+                *self.state = State::Stalled;
+                self.net.pause(self.conn);
+            }
         }
         Flow::Stop
     }

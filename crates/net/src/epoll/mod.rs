@@ -117,17 +117,16 @@ fn read<H: Handler>(net: &mut EpollNet, handler: &mut H, conn: Conn, ended: bool
         }
         let Some(slot) = net.table.get_mut(conn) else { return };
         let (raw, lingering) = (slot.state.fd, slot.phase == Phase::Lingering);
+        if slot.state.paused && !lingering {
+            return if ended {
+                end(net, handler, conn)
+            };
+        }
         let unwanted = slot.state.discard.next();
         net.stats.syscalls += 1;
         match if unwanted > 0 { socket::discard(raw, unwanted) } else { socket::receive(raw, buffer) } {
             Ok(0) if lingering => return net.peer_left_lingering(conn),
-            Ok(0) => {
-                net.part(conn);
-                net.linger_or_release(conn);
-                handler.closed(net, conn, Closed::ByPeer);
-                net.parted();
-                return net.flush_dirty();
-            }
+            Ok(0) => return end(net, handler, conn),
             Ok(count) if unwanted > 0 => {
                 net.discarded(conn, count);
                 if !lingering {
@@ -165,6 +164,15 @@ fn read<H: Handler>(net: &mut EpollNet, handler: &mut H, conn: Conn, ended: bool
         }
     }
     net.again.push((conn, ended));
+}
+
+/// Tells the handler that the peer of `conn` sends no more; what is queued still leaves.
+fn end<H: Handler>(net: &mut EpollNet, handler: &mut H, conn: Conn) {
+    net.part(conn);
+    net.linger_or_release(conn);
+    handler.closed(net, conn, Closed::ByPeer);
+    net.parted();
+    net.flush_dirty();
 }
 
 /// Goes on with connections that had more to read than one turn allows.

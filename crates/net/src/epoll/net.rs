@@ -26,6 +26,8 @@ pub(super) struct Link {
     dirty: bool,
     /// The kernel refused output; an edge will tell when it takes more.
     pub blocked: bool,
+    /// Nothing is read any more.
+    pub paused: bool,
     /// The handler saw that something was queued, and may wait to hear that it has left.
     watched: Cell<bool>,
 }
@@ -38,6 +40,7 @@ impl Default for Link {
             discard: Discard::default(),
             dirty: false,
             blocked: false,
+            paused: false,
             watched: Cell::new(false),
         }
     }
@@ -167,6 +170,7 @@ impl EpollNet {
             slot.state.discard = Discard::default();
             slot.state.dirty = false;
             slot.state.blocked = false;
+            slot.state.paused = false;
             slot.state.watched.set(false);
         }
         let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
@@ -339,6 +343,19 @@ impl Net for EpollNet {
         };
         self.stats.syscalls += 1;
         socket::tcp_info(raw)
+    }
+
+    fn finish(&mut self, conn: Conn) {
+        if let Some(slot) = self.table.known_mut(conn) {
+            socket::finish(slot.state.fd);
+            self.stats.syscalls += 1;
+        }
+    }
+
+    fn pause(&mut self, conn: Conn) {
+        if let Some(slot) = self.table.known_mut(conn) {
+            slot.state.paused = true;
+        }
     }
 
     fn close(&mut self, conn: Conn, flush: bool) {

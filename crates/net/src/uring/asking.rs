@@ -1,5 +1,5 @@
-//! What the kernel counts for a connection. Only a descriptor can be asked, and a socket of the file table has none until it
-//! is needed.
+//! What only a descriptor can be asked for: what the kernel counts for a connection, and the end of its output. A
+//! socket of the file table has none until it is needed.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
@@ -10,12 +10,25 @@ use crate::{Conn, TcpInfo, socket};
 
 impl UringNet {
     pub fn read_tcp_info(&mut self, conn: Conn) -> Option<TcpInfo> {
-        let raw = match self.socket(conn)? {
-            (Target::Fd(raw), _) | (_, Some(raw)) => raw,
-            (target, None) => self.install(conn, target)?,
-        };
+        let raw = self.descriptor(conn)?;
         self.stats.syscalls += 1;
         socket::tcp_info(raw)
+    }
+
+    /// At once, not by the ring: see [`UringNet::end_operations`].
+    pub fn finish_output(&mut self, conn: Conn) {
+        if let Some(raw) = self.descriptor(conn) {
+            self.stats.syscalls += 1;
+            socket::finish(raw);
+        }
+    }
+
+    /// A descriptor of `conn`'s socket, made if there is none.
+    fn descriptor(&mut self, conn: Conn) -> Option<RawFd> {
+        match self.socket(conn)? {
+            (Target::Fd(raw), _) | (_, Some(raw)) => Some(raw),
+            (target, None) => self.install(conn, target),
+        }
     }
 
     /// The socket of `conn`, also of one that is parting, and its descriptor beside a place in the file table.

@@ -106,7 +106,9 @@ fn received<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, complet
         net.buffers.done(buffer);
     }
     if completion.result > 0 {
-        if buffer.is_none() {
+        if buffer.is_none() && net.table.get(conn).is_some_and(|slot| slot.state.paused) {
+            end_of_paused(net, handler, conn, known);
+        } else if buffer.is_none() {
             discarded(net, handler, conn, known, completion.result as usize);
         } else if !completion.more {
             net.arm_receive(conn);
@@ -142,6 +144,16 @@ fn discarded<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, known:
         handler.discarded(net, conn, count as u64);
     }
     net.arm_receive(conn);
+}
+
+/// The peer of a paused connection has ended it.
+#[cold]
+fn end_of_paused<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, known: bool) {
+    if known {
+        end(net, handler, conn, Closed::ByPeer);
+    } else {
+        net.settle(conn);
+    }
 }
 
 fn sent<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, result: i32) {

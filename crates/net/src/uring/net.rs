@@ -42,6 +42,8 @@ pub(super) struct Link {
     pub sending: bool,
     pub receiving: bool,
     pub connecting: bool,
+    /// Nothing is read any more: what is pending in place of a receive waits for the end.
+    pub paused: bool,
     /// What is queued is no longer wanted.
     pub abandoned: bool,
     /// The kernel has been asked to end the pending operations, or is about to be.
@@ -63,6 +65,7 @@ impl Default for Link {
             sending: false,
             receiving: false,
             connecting: false,
+            paused: false,
             abandoned: false,
             ending: false,
         }
@@ -230,6 +233,7 @@ impl UringNet {
         link.target = target;
         link.discard = Discard::default();
         link.dirty = false;
+        link.paused = false;
         link.abandoned = false;
         link.ending = false;
         Some(conn)
@@ -241,6 +245,10 @@ impl UringNet {
             return self.settle(conn);
         }
         slot.state.receiving = true;
+        if slot.state.paused {
+            let end = slot.state.target.watch_end();
+            return self.push(end, Operation::Receive(conn));
+        }
         if !slot.state.discard.is_idle() {
             return self.arm_discard(conn);
         }
@@ -350,6 +358,19 @@ impl Net for UringNet {
 
     fn tcp_info(&mut self, conn: Conn) -> Option<TcpInfo> {
         self.read_tcp_info(conn)
+    }
+
+    fn finish(&mut self, conn: Conn) {
+        self.finish_output(conn);
+    }
+
+    fn pause(&mut self, conn: Conn) {
+        if let Some(slot) = self.table.known_mut(conn)
+            && !std::mem::replace(&mut slot.state.paused, true)
+            && slot.state.receiving
+        {
+            self.cancel(Operation::Receive(conn));
+        }
     }
 
     fn close(&mut self, conn: Conn, flush: bool) {

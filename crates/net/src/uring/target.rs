@@ -53,6 +53,11 @@ impl Target {
         self.mark(opcode::RecvMulti::new(self.number(), GROUP).build())
     }
 
+    /// Completes when the peer has ended or reset the connection, whatever it sent before.
+    pub fn watch_end(self) -> squeue::Entry {
+        self.mark(opcode::PollAdd::new(self.number(), libc::POLLRDHUP as u32).build())
+    }
+
     /// Throws away up to `most` bytes, once the socket's low-water mark is reached: not before, or each segment would be
     /// an operation.
     pub fn discard(self, most: usize) -> squeue::Entry {

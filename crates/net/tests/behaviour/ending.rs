@@ -2,23 +2,10 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::os::fd::AsRawFd;
 
 use photofinish_net::{Backend, Closed, Conn, Handler, Net, Options};
 
-use crate::support::{Echo, Kind, Server, on_each_kind};
-
-/// Closes with a reset in place of an orderly end.
-fn reset(stream: TcpStream) {
-    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
-    // SAFETY: the option's own structure.
-    let done = unsafe {
-        let length = size_of::<libc::linger>() as libc::socklen_t;
-        libc::setsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_LINGER, (&raw const linger).cast(), length)
-    };
-    assert_eq!(done, 0);
-    drop(stream);
-}
+use crate::support::{Echo, Kind, Server, on_each_kind, reset};
 
 fn echo_once(stream: &mut TcpStream) {
     stream.write_all(b"hello").expect("writes");

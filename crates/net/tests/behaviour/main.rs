@@ -4,5 +4,6 @@ mod connecting;
 mod discarding;
 mod echo;
 mod ending;
+mod halting;
 mod support;
 mod timers;

@@ -1,7 +1,8 @@
 //! Runs a loop on a thread of its own, for each back end that this kernel has.
 
 use std::fmt;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -79,6 +80,18 @@ pub fn listen() -> TcpListener {
 /// Runs a loop without listeners until its handler stops it.
 pub fn run_client<H: Handler>(kind: Kind, handler: &mut H) -> Stats {
     photofinish_net::run(&kind.options(), Vec::new(), handler).expect("the loop runs")
+}
+
+/// Closes with a reset in place of an orderly end.
+pub fn reset(stream: TcpStream) {
+    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+    // SAFETY: the option's own structure.
+    let done = unsafe {
+        let length = size_of::<libc::linger>() as libc::socklen_t;
+        libc::setsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_LINGER, (&raw const linger).cast(), length)
+    };
+    assert_eq!(done, 0);
+    drop(stream);
 }
 
 /// Sends back what it gets.
