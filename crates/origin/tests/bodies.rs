@@ -156,3 +156,24 @@ fn ten_requests_a_connection_over_many_connections_are_all_answered() {
         }
     });
 }
+
+#[test]
+fn a_body_of_a_gibibyte_is_the_payload_repeated_and_takes_no_memory_of_its_size() {
+    with_server(Which::Origin, 1, |address| {
+        let mut client = support::client::Client::new(address);
+        client.say("GET /test/1g HTTP/1.1\r\nHost: a\r\n\r\nGET /test/5 HTTP/1.1\r\nHost: a\r\n\r\n");
+        assert!(client.head().contains("Content-Length: 1073741824\r\n"));
+        let mut offset = 0;
+        while offset < payload::MOST_BODY_BYTES {
+            let most = usize::try_from(payload::MOST_BODY_BYTES - offset).expect("64 bits").min(64 << 10);
+            let expected = payload::piece(offset, most).expect("memory");
+            assert!(client.bytes(expected.len()) == expected, "at {offset}");
+            offset += expected.len() as u64;
+        }
+        assert_eq!(client.answer().body, payload::bytes(5).expect("memory"), "the next answer waited for its turn");
+    });
+    let status = std::fs::read_to_string("/proc/self/status").expect("a kernel that tells");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+    let kibibytes: u64 = peak.trim().trim_end_matches(" kB").parse().expect("a number");
+    assert!(kibibytes < 500 << 10, "{kibibytes} KiB");
+}

@@ -118,9 +118,10 @@ fn read<H: Handler>(net: &mut EpollNet, handler: &mut H, conn: Conn, ended: bool
         let Some(slot) = net.table.get_mut(conn) else { return };
         let (raw, lingering) = (slot.state.fd, slot.phase == Phase::Lingering);
         if slot.state.paused && !lingering {
-            return if ended {
-                end(net, handler, conn)
-            };
+            if ended {
+                end(net, handler, conn);
+            }
+            return;
         }
         let unwanted = slot.state.discard.next();
         net.stats.syscalls += 1;

@@ -1,4 +1,5 @@
-//! Starting servers for tests.
+//! Starting servers for tests, and talking to them.
+#![allow(dead_code, reason = "each test file uses another part")]
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,8 +8,15 @@ use std::sync::mpsc::channel;
 use photofinish_net::{Backend, StopSignal};
 use photofinish_origin::{Settings, Which, serve};
 
+pub mod client;
+
 /// Runs a server while `test` talks to it, once per back end.
 pub fn with_server(which: Which, workers: usize, test: impl Fn(SocketAddr)) {
+    with_settings(which, &Settings { workers, ..Settings::default() }, test);
+}
+
+/// As [`with_server`], with these settings but for the back end.
+pub fn with_settings(which: Which, settings: &Settings, test: impl Fn(SocketAddr)) {
     let uring = photofinish_net::probe().io_uring.reason;
     if let Some(reason) = &uring {
         println!("skipped on io_uring: {reason}");
@@ -17,7 +25,7 @@ pub fn with_server(which: Which, workers: usize, test: impl Fn(SocketAddr)) {
         let stop = StopSignal::new().expect("an eventfd");
         let flag = Arc::clone(&stop);
         let (tell, told) = channel();
-        let settings = Settings { backend, workers, ..Settings::default() };
+        let settings = Settings { backend, ..settings.clone() };
         let server = std::thread::spawn(move || {
             serve(which, &settings, &flag, |address| tell.send(address).expect("the test waits"))
         });
