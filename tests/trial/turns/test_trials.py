@@ -91,7 +91,7 @@ def test_the_shims_own_reading_of_memory_stands_for_programs_that_have_ended() -
         ({"malformed": 1}, "malformed-answer"),
         ({"timeout": 1, "error": 1}, "stalled"),
         ({"ended": 1}, "crashed"),
-        ({"cold": 1}, "still-cached"),
+        ({"cold_failed": 1}, "still-cached"),
         ({"something": 1}, "failed"),
     ],
 )

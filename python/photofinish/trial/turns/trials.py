@@ -20,7 +20,7 @@ FAILURE_CODES = {
     "malformed": "malformed-answer",
     "error": "failed",
     "status": "wrong-status",
-    "cold": "still-cached",
+    "cold_failed": "still-cached",
 }
 """The engine's reasons → ours; in the order in which they are told when several apply."""
 WINDOW_VALUES = ("cpu_ns", "wall_ns", "origin_cpu_ns", "rest_cpu_ns", "rest_wall_ns", "engine_cpu_ns")
