@@ -9,6 +9,7 @@ mod lines;
 mod naps;
 mod origin;
 mod output;
+mod pace;
 mod pipes;
 mod process;
 mod size;

@@ -136,7 +136,7 @@ fn a_repetition_longer_than_the_window_comes_alone_and_naps_grow_with_it() {
     assert!(measured.iter().all(|window| number(window, "/repetitions") == 1));
     assert!(measured.iter().filter_map(|window| window["wall_ns"].as_u64()).all(|wall| wall >= 50_000_000));
     // 6 batches of 50 ms at 30 µs would be 10,000.
-    assert!(number(lines.last().unwrap(), "/naps") < 5000);
+    assert!(number(lines.last().unwrap(), "/naps") < 3000);
 }
 
 #[test]

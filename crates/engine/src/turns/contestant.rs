@@ -5,9 +5,10 @@ use photofinish_net::Nanos;
 use super::answer::Answer;
 use super::document::{Document, Target};
 use super::naps::Naps;
+use super::pace::{Pace, Wait};
 use super::pipes::{PipeError, Pipes, Talk};
 use super::process::Process;
-use super::size::{Pace, Size};
+use super::size::Size;
 use crate::cost::Meter;
 
 /// Why a contestant gets no further windows.
@@ -160,25 +161,21 @@ impl Contestant {
             batch.broken = Some(if full { Broken::Timeout } else { Broken::Ended });
             return batch;
         }
-        // Not longer than the time-out, of which a sleep as a whole would see nothing.
-        let mut long = pace.sleep_before(count).map(|span| span.min(self.timeout));
+        let mut wait = pace.begin(count, naps.least());
         loop {
-            let slept = match long.take() {
-                Some(span) if span > naps.between(span) => {
-                    naps.sleep(span);
-                    true
-                }
-                _ => {
-                    naps.nap(batch.closed.since(opened));
-                    false
-                }
-            };
+            // A sleep sees nothing of the time-out: it must not last longer.
+            if let Wait::Long(span) = &mut wait {
+                *span = (*span).min(self.timeout);
+            }
+            naps.wait(wait);
             let ended = process.has_ended();
             let looked = Nanos::now();
+            let (known, before) = (batch.answers.len(), batch.closed);
             let talk = pipes.look(&mut batch.answers);
             batch.closed = Nanos::now();
+            pace.saw(batch.answers.len() - known, count, batch.closed.since(before));
             if batch.answers.len() >= count {
-                (batch.overslept, batch.broken) = (slept, None);
+                batch.broken = None;
                 break;
             }
             batch.missed = looked;
@@ -189,13 +186,11 @@ impl Contestant {
                 batch.broken = Some(Broken::Timeout);
                 return batch;
             }
-            // By the pace of this batch, half of what remains can be slept through.
-            let each = batch.wall().0 / (batch.answers.len() as u64).max(1);
-            let remains = each * (count - batch.answers.len()) as u64;
-            long = (!batch.answers.is_empty()).then_some(Nanos(remains / 2));
+            wait = pace.next(count, batch.answers.len(), batch.wall(), naps.least());
         }
+        batch.overslept = matches!(wait, Wait::Long(_));
         if batch.overslept {
-            pace.overslept(count, batch.wall());
+            pace.overslept(count, batch.missed.since(opened), batch.wall());
         } else {
             pace.note(count, batch.wall());
         }

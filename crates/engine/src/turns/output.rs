@@ -31,7 +31,7 @@ pub struct Window {
     pub rest_cpu_ns: Option<u64>,
     pub rest_wall_ns: Option<u64>,
     pub engine_cpu_ns: u64,
-    /// All answers were there when the engine looked for the first time.
+    /// All answers were there after a longer sleep than a nap.
     pub late: bool,
     pub settle_repetitions: u64,
     pub settle_failed: u64,

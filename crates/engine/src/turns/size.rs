@@ -1,4 +1,4 @@
-//! How many repetitions fill a window, and how long they are expected to take.
+//! How many repetitions fill a window.
 
 use photofinish_net::Nanos;
 
@@ -59,31 +59,6 @@ impl Size {
     }
 }
 
-/// What one repetition took lately.
-#[derive(Default)]
-pub struct Pace {
-    each: Option<Nanos>,
-}
-
-impl Pace {
-    /// How long to sleep without looking: three quarters of what `count` repetitions took before.
-    pub fn sleep_before(&self, count: usize) -> Option<Nanos> {
-        self.each.map(|each| Nanos(each.0 * count as u64 / 4 * 3))
-    }
-
-    /// Notes that `count` repetitions took `span`. The fastest counts, and is forgotten by and by: one slow batch must
-    /// not let the next sleep last too long.
-    pub fn note(&mut self, count: usize, span: Nanos) {
-        let each = Nanos(span.0 / count.max(1) as u64);
-        self.each = Some(self.each.map_or(each, |before| each.min(Nanos(before.0 + before.0 / 20))));
-    }
-
-    /// Notes that `count` repetitions were over when the sleep of `span` was.
-    pub fn overslept(&mut self, count: usize, span: Nanos) {
-        self.each = Some(Nanos(span.0 / count.max(1) as u64 / 2));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,17 +87,5 @@ mod tests {
         assert_eq!((size.repetitions(), size.next_trial()), (1, None));
         size.note(100, Nanos(100));
         assert_eq!(size.repetitions(), 400);
-    }
-
-    #[test]
-    fn one_slow_batch_does_not_lengthen_the_sleep_and_an_overslept_one_shortens_it() {
-        let mut pace = Pace::default();
-        assert_eq!(pace.sleep_before(10), None);
-        pace.note(10, Nanos(400));
-        assert_eq!(pace.sleep_before(10), Some(Nanos(300)));
-        pace.note(10, Nanos(4000));
-        assert_eq!(pace.sleep_before(10), Some(Nanos(315)));
-        pace.overslept(10, Nanos(400));
-        assert_eq!(pace.sleep_before(10), Some(Nanos(150)));
     }
 }
