@@ -30,8 +30,8 @@ func (e *ShrunkError) Unwrap() error { return io.ErrUnexpectedEOF }
 type segment struct {
 	literal []byte
 	file    *os.File
-	path    string // if not empty, the file belongs to the body
-	length  int64  // unknown for a stream
+	owned   bool  // the body has opened the file, and closes it
+	length  int64 // unknown for a stream
 }
 
 // body is a form being sent. One goroutine reads or sends it; Close may come from any other at any time, as it does
@@ -45,7 +45,12 @@ type body struct {
 	offset int64 // bytes of it that are done
 	closed atomic.Bool
 
-	few [3]segment // room for the segments of a form with one file, within the same allocation
+	// room holds, within the body's own allocation, what a form with one file needs.
+	room struct {
+		segments    [3]segment
+		literal     [384]byte
+		contentType [1]string
+	}
 }
 
 func (b *body) literal(bytes []byte) {
@@ -63,13 +68,13 @@ func (b *body) append(s segment) {
 
 // open adds a part's file with the size that it has now.
 func (b *body) open(part *Part) error {
-	s := segment{file: part.file, path: part.path}
-	if part.path != "" {
+	s := segment{file: part.file}
+	if s.file == nil {
 		file, err := os.Open(part.path)
 		if err != nil {
 			return fmt.Errorf("sendform: part %q: %w", part.Name, err)
 		}
-		s.file = file
+		s.file, s.owned = file, true
 	}
 	info, err := s.file.Stat()
 	switch {
@@ -93,11 +98,11 @@ func (b *body) open(part *Part) error {
 func (b *body) again() (io.ReadCloser, error) {
 	next := &body{counts: b.counts, length: b.length, segments: make([]segment, 0, len(b.segments))}
 	for _, s := range b.segments {
-		if s.path == "" {
+		if !s.owned {
 			next.segments = append(next.segments, s)
 			continue
 		}
-		file, err := os.Open(s.path)
+		file, err := os.Open(s.file.Name())
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("sendform: to send the form again: %w", err), next.Close())
 		}
@@ -105,7 +110,7 @@ func (b *body) again() (io.ReadCloser, error) {
 		next.segments = append(next.segments, s)
 		info, err := file.Stat()
 		if err == nil && info.Size() < s.length {
-			err = &ShrunkError{Path: s.path, Declared: s.length, Sent: info.Size()}
+			err = &ShrunkError{Path: file.Name(), Declared: s.length, Sent: info.Size()}
 		}
 		if err != nil {
 			return nil, errors.Join(err, next.Close())
@@ -121,7 +126,7 @@ func (b *body) Close() error {
 	}
 	var err error
 	for i := range b.segments {
-		if s := &b.segments[i]; s.path != "" {
+		if s := &b.segments[i]; s.owned {
 			err = errors.Join(err, s.file.Close())
 		}
 	}

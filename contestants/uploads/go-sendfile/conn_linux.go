@@ -11,7 +11,7 @@ import (
 
 // burst is how many bytes one hold of the connection may send: between two of them a closed connection or a passed
 // deadline is noticed even if the peer reads so fast that the socket never fills.
-const burst = 4 << 20
+const burst = 16 << 20
 
 // errCannotSendfile says that the kernel can't send this file to this socket, and has sent nothing of it.
 var errCannotSendfile = errors.New("sendform: no sendfile from this file")

@@ -3,6 +3,7 @@ package sendform
 import (
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -37,20 +38,21 @@ type Part struct {
 	Filename    string // empty for a plain field
 	ContentType string // empty for a plain field
 
-	value string   // of a plain field
-	path  string   // of a file that each request opens for itself
-	file  *os.File // of a file that the caller has opened
+	value  string   // of a plain field
+	isFile bool     // and no plain field
+	path   string   // of a file that each request opens for itself
+	file   *os.File // instead of the path: a file that the caller has opened
 }
 
 // Field adds a plain field.
 func (f *Form) Field(name, value string) {
-	f.parts = append(f.parts, &Part{Name: name, value: value})
+	f.add(Part{Name: name, value: value})
 }
 
 // File adds the file at path, under its base name. Each request opens it for itself, and sends as many bytes as it had
 // then.
 func (f *Form) File(name, path string) *Part {
-	return f.add(&Part{Name: name, Filename: filepath.Base(path), ContentType: OctetStream, path: path})
+	return f.add(Part{Name: name, Filename: filepath.Base(path), ContentType: OctetStream, isFile: true, path: path})
 }
 
 // OpenFile adds a file that the caller has opened and keeps open until the last request of the form is done.
@@ -59,22 +61,32 @@ func (f *Form) File(name, path string) *Part {
 // it. What isn't a regular file (a pipe, a socket) is read to its end, in chunks of unknown number: such a form serves
 // for one request, which can't be sent again after a redirect.
 func (f *Form) OpenFile(name, filename string, file *os.File) *Part {
-	return f.add(&Part{Name: name, Filename: filename, ContentType: OctetStream, file: file})
+	return f.add(Part{Name: name, Filename: filename, ContentType: OctetStream, isFile: true, file: file})
 }
 
-func (f *Form) add(part *Part) *Part {
-	f.parts = append(f.parts, part)
-	return part
+// add makes the first part and room for two in one allocation.
+func (f *Form) add(part Part) *Part {
+	if f.parts == nil {
+		first := &struct {
+			part Part
+			room [2]*Part
+		}{part: part}
+		f.parts = append(first.room[:0], &first.part)
+		return &first.part
+	}
+	further := part // not &part: that would put every first part on the heap as well
+	f.parts = append(f.parts, &further)
+	return &further
 }
 
 // Request opens the files and makes a request of the form, with its Content-Length, Content-Type and GetBody set. The
-// boundary is a fresh random one of 26 characters.
+// boundary is a fresh random one of 32 characters.
 //
 // The files are closed when the request's body is; any Transport does that. Close request.Body if you never send it.
 // A file that can't be opened, or a part that can't be written as a header, is the error.
 func (f *Form) Request(ctx context.Context, method, url string) (*http.Request, error) {
-	boundary := rand.Text()
-	plan, err := f.plan(boundary)
+	contentType := newContentType()
+	plan, err := f.plan(contentType[len(contentTypePrefix):])
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +94,8 @@ func (f *Form) Request(ctx context.Context, method, url string) (*http.Request, 
 	if err != nil {
 		return nil, errors.Join(err, plan.Close())
 	}
-	request.Header["Content-Type"] = []string{"multipart/form-data; boundary=" + boundary}
+	plan.room.contentType[0] = contentType
+	request.Header["Content-Type"] = plan.room.contentType[:]
 	request.ContentLength = plan.length
 	if plan.length >= 0 {
 		request.GetBody = plan.again
@@ -90,18 +103,28 @@ func (f *Form) Request(ctx context.Context, method, url string) (*http.Request, 
 	return request, nil
 }
 
+const contentTypePrefix = "multipart/form-data; boundary="
+
+// newContentType ends in a boundary of 128 random bits: whoever wrote a file can't have put it there.
+func newContentType() string {
+	var random [16]byte
+	_, _ = rand.Read(random[:]) // never fails, it says
+	var text [len(contentTypePrefix) + 2*len(random)]byte
+	return string(hex.AppendEncode(append(text[:0], contentTypePrefix...), random[:]))
+}
+
 // plan lays out the body: the literal bytes between the files, and the opened files.
 func (f *Form) plan(boundary string) (*body, error) {
 	plan := &body{counts: f.Counts}
-	plan.segments = plan.few[:0]
-	literal := make([]byte, 0, 256*len(f.parts)+len(boundary)+8)
+	plan.segments = plan.room.segments[:0]
+	literal := plan.room.literal[:0]
 	begin := 0
 	for i, part := range f.parts {
 		if err := part.check(); err != nil {
 			return nil, errors.Join(err, plan.Close())
 		}
 		literal = appendHead(literal, part, boundary, i == 0)
-		if part.path == "" && part.file == nil {
+		if !part.isFile {
 			literal = append(literal, part.value...)
 			continue
 		}
@@ -140,7 +163,7 @@ func appendHead(to []byte, part *Part, boundary string, first bool) []byte {
 	to = append(append(to, "--"...), boundary...)
 	to = append(to, "\r\nContent-Disposition: form-data; name=\""...)
 	to = appendEscaped(to, part.Name)
-	if part.Filename != "" || part.path != "" || part.file != nil {
+	if part.isFile {
 		to = append(to, "\"; filename=\""...)
 		to = appendEscaped(to, part.Filename)
 	}

@@ -173,6 +173,20 @@ func TestAMissingFileIsAnErrorThatNamesPartAndPathBeforeAnythingIsSent(t *testin
 	allClosed(t, path)
 }
 
+func TestAnEmptyPathOrNoOpenFileIsAnErrorAndNoEmptyField(t *testing.T) {
+	for _, add := range []func(*Form){
+		func(form *Form) { form.File("file", "") },
+		func(form *Form) { form.OpenFile("file", "a.bin", nil) },
+	} {
+		form := new(Form)
+		add(form)
+		_, err := form.Request(context.Background(), http.MethodPost, "http://example.invalid/")
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("got %v, want fs.ErrNotExist", err)
+		}
+	}
+}
+
 func TestADirectoryIsRefused(t *testing.T) {
 	form := new(Form)
 	form.File("file", t.TempDir())

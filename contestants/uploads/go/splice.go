@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -28,7 +29,7 @@ func (u *uploader) splice() (answer, error) {
 	}
 	body := &splicedBody{framed: framed, pipeSize: u.buffer}
 	status, err := u.post(body, framed.length(), framed.contentType)
-	return answer{bytes: body.spliced, status: status}, err
+	return answer{bytes: body.spliced.Load(), status: status}, err
 }
 
 // splicedBody is a body that only a splicingConn can send.
@@ -36,7 +37,7 @@ type splicedBody struct {
 	*framed
 	pipeSize int
 	sent     bool
-	spliced  int64 // bytes of the file that the socket took
+	spliced  atomic.Int64 // bytes of the file that the socket took; an early answer is read while it grows
 }
 
 // Read gives the end of the body to net/http, which looks for it after the body was sent.
@@ -98,7 +99,7 @@ func (c splicingConn) send(body *splicedBody) (sent int64, err error) {
 		return sent, err
 	}
 	err = c.spliceFile(body)
-	sent += body.spliced
+	sent += body.spliced.Load()
 	if err != nil {
 		return sent, err
 	}
@@ -121,11 +122,11 @@ func (c splicingConn) spliceFile(body *splicedBody) (err error) {
 		return err
 	}
 	closedErr := source.Control(func(file uintptr) {
-		for err == nil && body.spliced < body.size {
+		for err == nil && body.spliced.Load() < body.size {
 			var filled int64
-			filled, err = splice(int(file), pipe[1], min(int64(body.pipeSize), body.size-body.spliced), spliceMove)
+			filled, err = splice(int(file), pipe[1], min(int64(body.pipeSize), body.size-body.spliced.Load()), spliceMove)
 			if err == nil && filled == 0 {
-				err = fmt.Errorf("%s shrank during its upload: %d bytes declared, %d found", body.file.Name(), body.size, body.spliced)
+				err = fmt.Errorf("%s shrank during its upload: %d bytes declared, %d found", body.file.Name(), body.size, body.spliced.Load())
 			}
 			if err == nil {
 				err = c.drain(pipe[0], filled, body)
@@ -140,7 +141,7 @@ func (c splicingConn) drain(pipe int, filled int64, body *splicedBody) (err erro
 	waitErr := c.raw.Write(func(socket uintptr) bool {
 		for filled > 0 {
 			flags := spliceMove | spliceNonblock
-			if body.spliced+filled < body.size {
+			if body.spliced.Load()+filled < body.size {
 				flags |= spliceMore
 			}
 			var n int64
@@ -152,7 +153,7 @@ func (c splicingConn) drain(pipe int, filled int64, body *splicedBody) (err erro
 				return true
 			}
 			filled -= n
-			body.spliced += n
+			body.spliced.Add(n)
 		}
 		return true
 	})

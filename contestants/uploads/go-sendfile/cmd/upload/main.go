@@ -32,7 +32,7 @@ func main() {
 		log.Fatalf("PHOTOFINISH_PROTOCOL=%s: only http/1.1 hands the body to the connection", protocol)
 	}
 	base := new(http.Transport)
-	upload := uploader{
+	upload := &uploader{
 		url:   os.Getenv("PHOTOFINISH_URL"),
 		path:  os.Getenv("PHOTOFINISH_FILE"),
 		keeps: os.Getenv("PHOTOFINISH_CONNECTION") != "new",
@@ -57,7 +57,7 @@ func main() {
 // sendform uploads by the module. What it claims to have sent is what sendfile took: should a release of Go no longer
 // hand bodies to the connection, it claims nothing, and its trials are void.
 func (u *uploader) sendform() (answer, error) {
-	counts := new(sendform.Counts)
+	counts := new(sendform.Counts) // not shared: after an early answer, the last bytes may still be on their way
 	form := sendform.Form{Counts: counts}
 	form.File("file", u.path)
 	request, err := form.Request(context.Background(), http.MethodPost, u.url)
