@@ -1,10 +1,12 @@
 //! The origin over HTTP/1: heads and bodies off the wire, answers onto it.
 
+use photofinish_http::h2::frame::PREFACE;
 use photofinish_http::payload;
 use photofinish_http::request::{Flow, Method, Reader, Request, RequestError, RequestParser, Version};
 use photofinish_net::{Conn, Net};
 
 use crate::exchange::{Answer, Ask, Content, Outcome};
+use crate::http2::{self, Http2};
 use crate::origin::Shared;
 use crate::response::{CONTINUE, Fate, HELLO, Head};
 use crate::sending::Sending;
@@ -18,7 +20,10 @@ const MOST_HELD: usize = 1 << 20;
 /// Input that a connection may still bring when its end has been decided, so that the peer gets to read why.
 const MOST_UNWANTED: u64 = 64 << 20;
 
-/// One connection.
+/// How much of the preface of HTTP/2 tells it from any request of HTTP/1: its first line.
+const TELLING_BYTES: usize = 16;
+
+/// One connection; HTTP/1 until it turns out to be something else.
 #[derive(Debug, Default)]
 pub(crate) struct Http1 {
     parser: RequestParser,
@@ -29,8 +34,10 @@ pub(crate) struct Http1 {
 
 #[derive(Debug, Default)]
 enum State {
-    /// Requests are taken.
+    /// Nothing has been read: it may be HTTP/2 yet.
     #[default]
+    New,
+    /// Requests are taken.
     Open,
     /// The body of an upload is read.
     Receiving(Box<Receiving>),
@@ -40,6 +47,8 @@ enum State {
     Leaving(Leaving),
     /// Nothing is read any more, ever.
     Stalled,
+    /// It is HTTP/2.
+    Http2(Box<Http2>),
 }
 
 #[derive(Debug)]
@@ -63,7 +72,7 @@ impl Http1 {
     pub fn reset(&mut self) {
         self.parser.reset();
         self.held.clear();
-        self.state = State::Open;
+        self.state = State::New;
     }
 
     /// Takes what arrived.
@@ -129,14 +138,19 @@ impl Http1 {
                     self.end(net, conn, shared);
                 }
             }
-            State::Open | State::Sending(_) | State::Stalled => {}
+            State::New | State::Open | State::Sending(_) | State::Stalled | State::Http2(_) => {}
         }
     }
 
     /// What arrived can't be read now.
     #[cold]
     fn hold<N: Net>(&mut self, net: &mut N, conn: Conn, shared: &mut Shared, data: &[u8]) {
-        match &self.state {
+        match &mut self.state {
+            State::New => return self.begin(net, conn, shared, data),
+            State::Http2(http2) => {
+                let fate = http2.received(net, shared, data);
+                return self.follow(net, conn, shared, fate);
+            }
             State::Leaving(_) => return self.discarded(net, conn, shared, data.len() as u64),
             State::Stalled => return,
             State::Sending(_) => {
@@ -153,8 +167,43 @@ impl Http1 {
         }
     }
 
+    /// Finds out which protocol the connection speaks.
+    fn begin<N: Net>(&mut self, net: &mut N, conn: Conn, shared: &mut Shared, data: &[u8]) {
+        if self.held.is_empty() && data.first() != PREFACE.first() {
+            self.state = State::Open;
+            return self.received(net, conn, shared, data);
+        }
+        self.held.extend_from_slice(data);
+        let telling = &self.held[..self.held.len().min(TELLING_BYTES)];
+        if !PREFACE.starts_with(telling) {
+            self.state = State::Open;
+        } else if telling.len() == TELLING_BYTES {
+            self.state = State::Http2(Box::new(Http2::new(conn)));
+        } else {
+            return;
+        }
+        let mut data = std::mem::take(&mut self.held);
+        self.received(net, conn, shared, &data);
+        if self.held.is_empty() {
+            data.clear();
+            self.held = data;
+        }
+    }
+
+    /// Does what HTTP/2 wants done with the connection.
+    fn follow<N: Net>(&mut self, net: &mut N, conn: Conn, shared: &mut Shared, fate: http2::Fate) {
+        match fate {
+            http2::Fate::Stays => {}
+            http2::Fate::Leaves => leave(net, conn, shared, &mut self.state),
+            http2::Fate::Ends => self.end(net, conn, shared),
+        }
+    }
+
     /// All output has been handed to the kernel.
     pub fn flushed<N: Net>(&mut self, net: &mut N, conn: Conn, shared: &mut Shared) {
+        if let State::Http2(http2) = &mut self.state {
+            return http2.flushed(net, shared);
+        }
         self.settle(net, conn, shared);
         if let State::Leaving(leaving) = &mut self.state {
             if !std::mem::replace(&mut leaving.finished, true) {
@@ -180,6 +229,9 @@ impl Http1 {
 
     /// Looks how far the body being sent has got. Returns whether it has to be looked at again.
     pub fn settle<N: Net>(&mut self, net: &mut N, conn: Conn, shared: &mut Shared) -> bool {
+        if let State::Http2(http2) = &mut self.state {
+            return http2.conn() == conn && http2.settle(net);
+        }
         let State::Sending(sending) = &mut self.state else { return false };
         if sending.conn != conn {
             return false;
@@ -250,7 +302,7 @@ impl<N: Net> Reader for Turn<'_, N> {
     }
 
     fn end(&mut self) -> Flow {
-        match std::mem::take(self.state) {
+        match std::mem::replace(self.state, State::Open) {
             State::Receiving(receiving) => self.answer(receiving.upload.end(), receiving.fate, false),
             // A body that nobody asked for.
             other => {

@@ -8,6 +8,7 @@ mod evidence;
 mod exchange;
 mod handicap;
 mod http1;
+mod http2;
 mod inspect;
 mod ledger;
 mod limit;

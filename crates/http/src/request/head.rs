@@ -22,6 +22,21 @@ pub enum Method {
     Other,
 }
 
+impl Method {
+    /// The method of this name, which has to be a token.
+    #[must_use]
+    pub fn named(token: &[u8]) -> Self {
+        match token {
+            b"GET" => Self::Get,
+            b"HEAD" => Self::Head,
+            b"POST" => Self::Post,
+            b"PUT" => Self::Put,
+            b"DELETE" => Self::Delete,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// The minor version of HTTP/1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
@@ -125,15 +140,11 @@ fn request_line(line: &[u8]) -> Result<(Method, &[u8], Version), RequestError> {
     else {
         return malformed("the request line is not `method target version`");
     };
-    let method = match method {
-        b"GET" => Method::Get,
-        b"HEAD" => Method::Head,
-        b"POST" => Method::Post,
-        b"PUT" => Method::Put,
-        b"DELETE" => Method::Delete,
-        other if is_token(other) => Method::Other,
-        _ => return malformed("the method is no token"),
-    };
+    let name = method;
+    let method = Method::named(name);
+    if method == Method::Other && !is_token(name) {
+        return malformed("the method is no token");
+    }
     if !target.iter().all(u8::is_ascii_graphic) {
         return malformed("the target has bytes outside of printable ASCII");
     }

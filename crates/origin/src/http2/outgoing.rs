@@ -1,0 +1,104 @@
+//! Bodies of responses on their way over the streams of one connection.
+
+use photofinish_http::payload;
+
+use crate::exchange::Content;
+
+/// The rest of one response's body.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    pub stream: u32,
+    rest: Rest,
+    /// The request's body is unwanted: its stream is reset behind the response.
+    pub resets: bool,
+}
+
+#[derive(Debug)]
+enum Rest {
+    Static(&'static [u8]),
+    Made { bytes: Vec<u8>, sent: usize },
+    Payload { size: u64, sent: u64 },
+}
+
+/// The next bytes of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Piece<'a> {
+    /// To be sent without a copy.
+    Static(&'static [u8]),
+    /// To be copied.
+    Made(&'a [u8]),
+}
+
+impl Piece<'_> {
+    #[expect(clippy::match_same_arms, reason = "their lifetimes differ")]
+    pub const fn len(&self) -> usize {
+        match self {
+            Self::Static(bytes) => bytes.len(),
+            Self::Made(bytes) => bytes.len(),
+        }
+    }
+}
+
+impl Outgoing {
+    pub fn new(stream: u32, body: Content, resets: bool) -> Self {
+        let rest = match body {
+            Content::Static(bytes) => Rest::Static(bytes),
+            Content::Made(bytes) => Rest::Made { bytes, sent: 0 },
+            Content::Payload(size) => Rest::Payload { size, sent: 0 },
+        };
+        Self { stream, rest, resets }
+    }
+
+    /// Takes the next bytes off, at most `most`, never none if there are some and `most` is not 0; whether they are the last.
+    pub fn next(&mut self, most: usize) -> (Piece<'_>, bool) {
+        match &mut self.rest {
+            Rest::Static(rest) => {
+                let (piece, after) = rest.split_at(most.min(rest.len()));
+                *rest = after;
+                (Piece::Static(piece), after.is_empty())
+            }
+            Rest::Made { bytes, sent } => {
+                let from = *sent;
+                *sent = bytes.len().min(from.saturating_add(most));
+                (Piece::Made(&bytes[from..*sent]), *sent == bytes.len())
+            }
+            Rest::Payload { size, sent } => {
+                let most = usize::try_from(*size - *sent).map_or(most, |left| left.min(most));
+                // The memory was there when the request was taken, and stays.
+                let piece = payload::piece(*sent, most).unwrap_or_default();
+                *sent += piece.len() as u64;
+                (Piece::Static(piece), sent == size)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use photofinish_http::payload;
+
+    use super::{Outgoing, Piece};
+    use crate::exchange::Content;
+
+    fn all(body: Content, most: usize) -> Vec<u8> {
+        let (mut outgoing, mut bytes) = (Outgoing::new(1, body, false), Vec::new());
+        loop {
+            let (piece, last) = outgoing.next(most);
+            assert!((1..=most).contains(&piece.len()));
+            let (Piece::Static(piece) | Piece::Made(piece)) = piece;
+            bytes.extend_from_slice(piece);
+            if last {
+                return bytes;
+            }
+        }
+    }
+
+    #[test]
+    fn bodies_leave_whole_in_pieces_of_any_size() {
+        for most in [1, 7, 1000] {
+            assert_eq!(all(Content::Static(b"Hello World!"), most), b"Hello World!");
+            assert_eq!(all(Content::Made(b"Hello World!".to_vec()), most), b"Hello World!");
+            assert_eq!(all(Content::Payload(999), most), payload::bytes(999).expect("memory"));
+        }
+    }
+}
