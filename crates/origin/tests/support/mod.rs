@@ -9,6 +9,7 @@ use photofinish_net::{Backend, StopSignal};
 use photofinish_origin::{Settings, Which, serve};
 
 pub mod client;
+pub mod h2;
 
 /// Runs a server while `test` talks to it, once per back end.
 pub fn with_server(which: Which, workers: usize, test: impl Fn(SocketAddr)) {
