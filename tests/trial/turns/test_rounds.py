@@ -80,9 +80,6 @@ def test_good_uploaders_count_and_both_ends_agree(tmp_path: Path) -> None:
         assert evidence["protocols"] == {"http/1.1": evidence["requests"]}
         assert len(trial.windows) == 3
         assert all(window.values["cpu_ns"] for window in trial.windows)
-        assert trial.figures["rss_peak_bytes"]
-        assert trial.figures["stack_peak_bytes"]
-        assert trial.figures["first_request_s"]
     document = json.loads(judge(made).model_dump_json(by_alias=True))
     assert {each["void"] for each in document["trials"]} == {None}
     assert all(each["evidence"]["sent"] == each["evidence"]["received"] for each in document["trials"])
