@@ -22,7 +22,7 @@ const NOWHERE: &str = "/dev/null";
 #[command(after_help = "\
 Examples:
   photofinish each -- curl -sS -o '{save}' -w '{\"bytes\":%{size_download},\"status\":%{http_code}}' '${PHOTOFINISH_URL}'
-  photofinish each --bytes '\\[([0-9]+)(/[0-9]+)?\\]' -- wget --no-verbose -O '{save}' '${PHOTOFINISH_URL}'
+  photofinish each --bytes '\\[([0-9]+)(/[0-9]+)?\\] ->' -- wget --no-verbose -O '{save}' '${PHOTOFINISH_URL}'
 
 Lines: `go` runs the program once, `save PATH` lets it write what it fetches to PATH.")]
 pub struct Args {
@@ -44,7 +44,7 @@ pub struct Args {
 /// Runs the program whenever it is asked to, until the end of input.
 pub fn run(args: &Args) -> ExitCode {
     let template = match Template::new(&args.argv, &args.save_to, |name| std::env::var(name).ok()) {
-        Ok(template) => template,
+        Ok(template) => template.found_on(std::env::var_os("PATH").as_deref()),
         Err(error) => return Fault::BadInput.report(&format!("each: {error}")),
     };
     run::end_child_with_this();

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 use peers::evidence::EvidenceServer;
-use peers::lines::{BODY_BYTES, Resident, begin_turns, document, turns};
+use peers::lines::{BODY_BYTES, Origin, Resident, begin_turns, document, turns};
 use peers::{lines, number};
 use serde_json::{Value, json};
 
@@ -114,6 +114,31 @@ fn a_contestant_that_misbehaves_fails_only_its_own_windows() {
         let status = fs::read_to_string(format!("/proc/{}/stat", resident.pid)).unwrap_or_default();
         assert_eq!(status.is_empty() || status.contains(") Z "), gone, "{way}: {status}");
     }
+}
+
+#[test]
+fn the_origin_tells_what_it_has_seen_of_each_contestant() {
+    let origin = Origin::begin(&["real-good", "real-status", "real-lies"]);
+    let residents: Vec<Resident> = ["good", "status", "lies"]
+        .iter()
+        .map(|way| Resident::python(&format!("real-{way}"), origin.address, &[way, "1"]))
+        .collect();
+    let order = [vec![0, 1, 2], vec![2, 1, 0]];
+    let lines = lines(&turns(&document(origin.address, &residents.iter().collect::<Vec<_>>(), &order)));
+    assert_eq!(lines.last().unwrap()["aborted"], Value::Null);
+    for window in windows(&lines, "measure") {
+        let (repetitions, evidence) = (number(window, "/repetitions"), &window["evidence"]);
+        let seen = ["/requests", "/completed", "/body_bytes", "/with_length"].map(|name| number(evidence, name));
+        if window["target"] == 0 {
+            assert_eq!(seen, [repetitions, repetitions, repetitions * BODY_BYTES, repetitions], "{window}");
+            assert_eq!(window["claimed_bytes"], evidence["body_bytes"]);
+            assert_eq!(number(window, "/most_body_bytes"), BODY_BYTES);
+        } else {
+            assert_eq!(seen, [0; 4], "what goes elsewhere, or nowhere, is no evidence: {window}");
+        }
+    }
+    let failed: Vec<&Value> = totals(&lines).iter().map(|total| &total["failed"]["status"]).collect();
+    assert!(failed[0].is_null() && failed[1].is_u64() && failed[2].is_null(), "{failed:?}");
 }
 
 #[test]

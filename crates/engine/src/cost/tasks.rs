@@ -81,6 +81,12 @@ fn field(status: &str, name: &str) -> Option<u64> {
     status.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
 }
 
+/// Most memory that this process held since it became the program that it is.
+pub fn own_rss_peak_bytes() -> Option<u64> {
+    // Not getrusage: that also counts what whoever spawned this process held.
+    Some(field(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")? * 1024)
+}
+
 /// The process that the thread `id` belongs to; none if there is no such thread.
 pub fn process_of(id: i32) -> Option<i32> {
     let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;

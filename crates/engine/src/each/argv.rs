@@ -1,5 +1,26 @@
 //! The command line of the program, with what stands in it for something else.
 
+use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
+
+/// The path of a program; what is not found stays as it is.
+fn found(program: &str, path: Option<&OsStr>) -> String {
+    if program.contains('/') {
+        return program.to_owned();
+    }
+    let candidates = path.into_iter().flat_map(std::env::split_paths).map(|folder| folder.join(program));
+    let executable = |path: &std::path::PathBuf| {
+        // SAFETY: a valid C string.
+        let may = |text: CString| unsafe { libc::access(text.as_ptr(), libc::X_OK) } == 0;
+        path.is_file() && CString::new(path.as_os_str().as_bytes()).is_ok_and(may)
+    };
+    candidates
+        .into_iter()
+        .find(executable)
+        .and_then(|path| path.to_str().map(str::to_owned))
+        .unwrap_or(program.to_owned())
+}
+
 /// Why a command line can't be filled in.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ArgvError {
@@ -24,6 +45,14 @@ impl Template {
         }
         let argv = argv.iter().map(|argument| fill(argument, &variable)).collect::<Result<_, _>>()?;
         Ok(Self { argv, mark: mark.to_owned() })
+    }
+
+    /// The same with the program looked up, so that no run has to.
+    pub fn found_on(mut self, path: Option<&OsStr>) -> Self {
+        if let Some(program) = self.argv.first_mut() {
+            *program = found(program, path);
+        }
+        self
     }
 
     /// Whether the program can be told where to write.
@@ -84,6 +113,16 @@ mod tests {
         let error = template(&["x", "${PHOTOFINISH_FILE}"]).unwrap_err().to_string();
         assert!(error.contains("PHOTOFINISH_FILE is not set"), "{error}");
         assert!(!template(&["x"]).unwrap().saves());
+    }
+
+    #[test]
+    fn a_program_is_found_on_the_path_once_and_what_is_not_there_stays() {
+        let path = Some(OsStr::new("/nonexistent:/usr/bin:/bin"));
+        assert!(found("sh", path).ends_with("/bin/sh"));
+        for program in ["./sh", "no-such-program", ""] {
+            assert_eq!(found(program, path), program);
+        }
+        assert_eq!(found("sh", None), "sh");
     }
 
     proptest::proptest! {

@@ -14,11 +14,13 @@ connection = http.client.HTTPConnection(url.netloc)
 
 
 def say(text: str) -> None:
+    """Writes at once."""
     sys.stdout.write(text)
     sys.stdout.flush()
 
 
 def answer() -> str:
+    """Does one repetition; gives what is to be said about it."""
     path = "/nowhere" if way == "status" and number >= at else f"{url.path}?{url.query}"
     try:
         connection.request("POST", path, body)

@@ -2,8 +2,8 @@
 
 use std::ffi::CString;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::net::SocketAddr;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
@@ -20,6 +20,38 @@ pub fn fifo(path: &Path) {
     let text = CString::new(path.as_os_str().as_bytes()).unwrap();
     // SAFETY: a valid C string.
     assert_eq!(unsafe { libc::mkfifo(text.as_ptr(), 0o600) }, 0);
+}
+
+/// The engine's own origin with registered trials.
+pub struct Origin {
+    process: Child,
+    pub address: SocketAddr,
+}
+
+impl Origin {
+    pub fn begin(trials: &[&str]) -> Self {
+        let mut process = engine(&["origin", "--port", "0"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let listening: Value = serde_json::from_str(&line).unwrap();
+        let address = SocketAddr::from(([127, 0, 0, 1], listening["port"].as_u64().unwrap() as u16));
+        for trial in trials {
+            let mut connection = TcpStream::connect(address).unwrap();
+            let put = format!("PUT /trials/{trial}?mode=count HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+            connection.write_all(put.as_bytes()).unwrap();
+            let mut answer = String::new();
+            connection.read_to_string(&mut answer).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 2"), "{answer}");
+        }
+        Self { process, address }
+    }
+}
+
+impl Drop for Origin {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
 }
 
 /// A contestant under `keep`, ready to begin.
