@@ -1,16 +1,16 @@
-//! The origin over HTTP/1: heads and bodies off the wire, answers onto it.
+//! One connection of the origin: when its bytes are read, held back or thrown away, and when it ends.
 
 use photofinish_http::h2::frame::PREFACE;
-use photofinish_http::payload;
-use photofinish_http::request::{Flow, Method, Reader, Request, RequestError, RequestParser, Version};
+use photofinish_http::request::{Flow, RequestError, RequestParser};
 use photofinish_net::{Conn, Net};
 
-use crate::exchange::{Answer, Ask, Content, Outcome};
+use crate::exchange::Answer;
 use crate::http2::{self, Http2};
 use crate::origin::Shared;
-use crate::response::{CONTINUE, Fate, HELLO, Head};
+use crate::response::Fate;
 use crate::sending::Sending;
-use crate::upload::{Progress, Upload};
+use crate::turn::Turn;
+use crate::upload::Upload;
 
 /// Output beyond which a connection's further requests wait until it has left: what a reader that never reads may make
 /// the server keep, beside the requests themselves.
@@ -30,10 +30,13 @@ pub(crate) struct Http1 {
     /// Received while no request could be taken; not parsed.
     held: Vec<u8>,
     state: State,
+    /// Bytes queued since the queue was last looked at, so that asking for its length, which makes the loop tell of its
+    /// end, is not part of every request.
+    sent: usize,
 }
 
 #[derive(Debug, Default)]
-enum State {
+pub(crate) enum State {
     /// Nothing has been read: it may be HTTP/2 yet.
     #[default]
     New,
@@ -49,18 +52,20 @@ enum State {
     Stalled,
     /// It is HTTP/2.
     Http2(Box<Http2>),
+    /// The last answer is queued: the connection is closed behind it.
+    Ended,
 }
 
 #[derive(Debug)]
-struct Receiving {
-    upload: Upload,
-    fate: Fate,
+pub(crate) struct Receiving {
+    pub upload: Upload,
+    pub fate: Fate,
     /// The kernel was asked to throw the rest of the body away.
-    discarding: bool,
+    pub discarding: bool,
 }
 
 #[derive(Debug)]
-struct Leaving {
+pub(crate) struct Leaving {
     /// So much input is borne with.
     left: u64,
     /// The peer was told that no more output comes.
@@ -73,12 +78,13 @@ impl Http1 {
         self.parser.reset();
         self.held.clear();
         self.state = State::New;
+        self.sent = 0;
     }
 
     /// Takes what arrived.
     #[inline]
     pub fn received<N: Net>(&mut self, net: &mut N, conn: Conn, shared: &mut Shared, data: &[u8]) {
-        if self.reads() && net.queued(conn) <= MOST_QUEUED {
+        if self.reads() && self.sent <= MOST_QUEUED {
             return self.read(net, conn, shared, data);
         }
         self.hold(net, conn, shared, data);
@@ -92,19 +98,29 @@ impl Http1 {
 
     #[inline]
     fn read<N: Net>(&mut self, net: &mut N, conn: Conn, shared: &mut Shared, data: &[u8]) {
-        let Self { parser, held, state } = self;
-        let mut turn = Turn { net, conn, shared, state, closing: false };
-        let outcome = parser.read(data, &mut turn);
-        let closing = turn.closing;
+        let Self { parser, state, sent, .. } = self;
+        let outcome = parser.read(data, &mut Turn { net, conn, shared, state, sent });
+        if !matches!((&outcome, &self.state), (Ok([]), State::Open)) {
+            self.after_reading(net, conn, shared, outcome);
+        }
+    }
+
+    /// What has to be done behind a reading that does not leave everything as it was.
+    fn after_reading<N: Net>(
+        &mut self,
+        net: &mut N,
+        conn: Conn,
+        shared: &mut Shared,
+        outcome: Result<&[u8], RequestError>,
+    ) {
         match outcome {
-            Ok(rest) if !rest.is_empty() => held.extend_from_slice(rest),
-            Ok(_) => {}
+            Ok(rest) => self.held.extend_from_slice(rest),
             Err(error) => return self.malformed(net, conn, shared, error),
         }
-        if closing {
-            shared.close(net, conn, true);
-        } else if matches!(self.state, State::Receiving(_)) {
-            self.let_discard(net, conn);
+        match self.state {
+            State::Ended => shared.close(net, conn, true),
+            State::Receiving(_) => self.let_discard(net, conn),
+            State::New | State::Open | State::Sending(_) | State::Leaving(_) | State::Stalled | State::Http2(_) => {}
         }
     }
 
@@ -120,17 +136,15 @@ impl Http1 {
 
     /// The kernel threw `bytes` bytes away.
     pub fn discarded<N: Net>(&mut self, net: &mut N, conn: Conn, shared: &mut Shared, bytes: u64) {
-        let Self { parser, state, .. } = self;
+        let Self { parser, state, sent, .. } = self;
         match state {
             State::Receiving(receiving) => {
                 let progress = receiving.upload.pass(bytes);
-                let mut turn = Turn { net, conn, shared, state, closing: false };
+                let mut turn = Turn { net, conn, shared, state, sent };
                 if turn.proceed(progress) == Flow::Continue {
                     parser.pass(bytes, &mut turn);
                 }
-                if turn.closing {
-                    shared.close(net, conn, true);
-                }
+                self.after_reading(net, conn, shared, Ok(&[]));
             }
             State::Leaving(leaving) => {
                 leaving.left = leaving.left.saturating_sub(bytes);
@@ -138,7 +152,7 @@ impl Http1 {
                     self.end(net, conn, shared);
                 }
             }
-            State::New | State::Open | State::Sending(_) | State::Stalled | State::Http2(_) => {}
+            State::New | State::Open | State::Sending(_) | State::Stalled | State::Ended | State::Http2(_) => {}
         }
     }
 
@@ -152,14 +166,19 @@ impl Http1 {
                 return self.follow(net, conn, shared, fate);
             }
             State::Leaving(_) => return self.discarded(net, conn, shared, data.len() as u64),
-            State::Stalled => return,
+            State::Stalled | State::Ended => return,
             State::Sending(_) => {
                 self.settle(net, conn, shared);
                 if self.reads() {
                     return self.read(net, conn, shared, data);
                 }
             }
-            State::Open | State::Receiving(_) => {}
+            State::Open | State::Receiving(_) => {
+                self.sent = net.queued(conn);
+                if self.reads() && self.sent <= MOST_QUEUED {
+                    return self.read(net, conn, shared, data);
+                }
+            }
         }
         self.held.extend_from_slice(data);
         if self.held.len() > MOST_HELD {
@@ -200,7 +219,15 @@ impl Http1 {
     }
 
     /// All output has been handed to the kernel.
+    #[inline]
     pub fn flushed<N: Net>(&mut self, net: &mut N, conn: Conn, shared: &mut Shared) {
+        if !(self.held.is_empty() && matches!(self.state, State::Open)) {
+            self.go_on(net, conn, shared);
+        }
+    }
+
+    /// Goes on with what waited for output to leave.
+    fn go_on<N: Net>(&mut self, net: &mut N, conn: Conn, shared: &mut Shared) {
         if let State::Http2(http2) = &mut self.state {
             return http2.flushed(net, shared);
         }
@@ -252,14 +279,14 @@ impl Http1 {
         let answer = Answer::said(error.status(), error);
         // An upload that was being read ends here, and counts as aborted.
         self.state = State::Open;
-        let mut turn = Turn { net, conn, shared, state: &mut self.state, closing: false };
+        let mut turn = Turn { net, conn, shared, state: &mut self.state, sent: &mut self.sent };
         turn.refuse(answer);
     }
 }
 
 /// Lets the peer read the last answer to its end: what it still sends is thrown away for a while. Closing at once would
 /// answer that with a reset, which overtakes the answer (RFC 9112, 9.6).
-fn leave<N: Net>(net: &mut N, conn: Conn, shared: &mut Shared, state: &mut State) {
+pub(crate) fn leave<N: Net>(net: &mut N, conn: Conn, shared: &mut Shared, state: &mut State) {
     // Asking makes the loop say when all has left.
     let finished = net.queued(conn) == 0;
     if finished {
@@ -268,146 +295,4 @@ fn leave<N: Net>(net: &mut N, conn: Conn, shared: &mut Shared, state: &mut State
     *state = State::Leaving(Leaving { left: MOST_UNWANTED, finished });
     net.discard(conn, MOST_UNWANTED);
     shared.leave(net, conn);
-}
-
-/// One reading of a connection's bytes.
-struct Turn<'a, N> {
-    net: &'a mut N,
-    conn: Conn,
-    shared: &'a mut Shared,
-    state: &'a mut State,
-    /// Close the connection when what was queued has left.
-    closing: bool,
-}
-
-impl<N: Net> Reader for Turn<'_, N> {
-    #[inline]
-    fn head(&mut self, request: &Request<'_>) -> Flow {
-        self.shared.handicap.pay();
-        if request.method == Method::Get
-            && request.target == b"/"
-            && request.keep_alive
-            && request.version == Version::Http11
-        {
-            self.net.send_static(self.conn, HELLO);
-            return Flow::Continue;
-        }
-        self.take(request)
-    }
-
-    fn body(&mut self, piece: &[u8]) -> Flow {
-        let State::Receiving(receiving) = &mut *self.state else { return Flow::Continue };
-        let progress = receiving.upload.body(piece);
-        self.proceed(progress)
-    }
-
-    fn end(&mut self) -> Flow {
-        match std::mem::replace(self.state, State::Open) {
-            State::Receiving(receiving) => self.answer(receiving.upload.end(), receiving.fate, false),
-            // A body that nobody asked for.
-            other => {
-                *self.state = other;
-                Flow::Continue
-            }
-        }
-    }
-}
-
-impl<N: Net> Turn<'_, N> {
-    fn take(&mut self, request: &Request<'_>) -> Flow {
-        let fate = |stays: bool| match (stays, request.version) {
-            (false, _) => Fate::Ends,
-            (true, Version::Http11) => Fate::Stays,
-            (true, Version::Http10) => Fate::StaysSaid,
-        };
-        let ask = Ask {
-            protocol: if request.version == Version::Http10 { "http/1.0" } else { "http/1.1" },
-            method: request.method,
-            target: request.target,
-            framing: request.framing,
-            content_type: request.content_type,
-        };
-        match self.shared.service.take(self.net, self.conn, &ask) {
-            Outcome::Answer(answer) => self.answer(answer, fate(request.keep_alive), request.method == Method::Head),
-            Outcome::Refuse(answer) => self.refuse(answer),
-            Outcome::Upload(upload) => self.receive(*upload, request, fate(request.persistent)),
-        }
-    }
-
-    fn receive(&mut self, mut upload: Upload, request: &Request<'_>, fate: Fate) -> Flow {
-        let progress = upload.body(&[]);
-        if !request.has_body() && matches!(progress, Progress::More) {
-            return self.answer(upload.end(), fate, false);
-        }
-        *self.state = State::Receiving(Box::new(Receiving { upload, fate, discarding: false }));
-        let flow = self.proceed(progress);
-        if flow == Flow::Continue && request.expects && request.version == Version::Http11 {
-            self.net.send_static(self.conn, CONTINUE);
-        }
-        flow
-    }
-
-    /// After a piece of an upload's body.
-    #[inline]
-    fn proceed(&mut self, progress: Progress) -> Flow {
-        match progress {
-            Progress::More => return Flow::Continue,
-            Progress::Refuse(answer) => return self.refuse(answer),
-            Progress::Close => {
-                *self.state = State::Stalled;
-                self.shared.close(self.net, self.conn, false);
-            }
-            Progress::Stall => {
-                *self.state = State::Stalled;
-                self.net.pause(self.conn);
-            }
-        }
-        Flow::Stop
-    }
-
-    /// Writes an answer after which nothing more of this connection is wanted.
-    fn refuse(&mut self, answer: Answer) -> Flow {
-        let Answer { status, content_type, fields, body, .. } = answer;
-        let scratch = &mut self.shared.scratch;
-        scratch.clear();
-        Head { status, content_type, content_length: body.len(), fields, fate: Fate::Ends }.write(scratch);
-        self.net.send(self.conn, scratch);
-        match body {
-            Content::Static(bytes) => self.net.send_static(self.conn, bytes),
-            Content::Made(bytes) => self.net.send(self.conn, &bytes),
-            Content::Payload(_) => {}
-        }
-        leave(self.net, self.conn, self.shared, self.state);
-        Flow::Stop
-    }
-
-    fn answer(&mut self, answer: Answer, fate: Fate, head_only: bool) -> Flow {
-        let Answer { status, content_type, fields, body, ticket } = answer;
-        let scratch = &mut self.shared.scratch;
-        scratch.clear();
-        Head { status, content_type, content_length: body.len(), fields, fate }.write(scratch);
-        self.net.send(self.conn, scratch);
-        let last = fate == Fate::Ends;
-        if !head_only {
-            match body {
-                Content::Static(bytes) => self.net.send_static(self.conn, bytes),
-                Content::Made(bytes) => self.net.send(self.conn, &bytes),
-                // In one piece where nobody asks when it has left; the service has seen that there is memory for it.
-                Content::Payload(size) if ticket.is_none() && size <= payload::MOST_BYTES as u64 => {
-                    self.net.send_static(self.conn, payload::bytes(size as usize).unwrap_or_default());
-                }
-                Content::Payload(size) => {
-                    *self.state = State::Sending(Box::new(Sending::begin(self.net, self.conn, size, last, ticket)));
-                    self.shared.unsettled.push(self.conn);
-                    return if last { Flow::Stop } else { Flow::Pause };
-                }
-            }
-        }
-        if last && self.shared.service.ledger.carries(self.conn) {
-            leave(self.net, self.conn, self.shared, self.state);
-        } else {
-            self.closing |= last;
-        }
-        if last { Flow::Stop } else { Flow::Continue }
-    }
 }

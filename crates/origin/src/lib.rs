@@ -20,6 +20,7 @@ mod sending;
 mod serve;
 mod trial;
 mod trials;
+mod turn;
 mod upload;
 
 pub use handicap::Handicap;

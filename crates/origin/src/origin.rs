@@ -95,6 +95,7 @@ impl Handler for Origin {
         self.sessions[conn.slot as usize].discarded(net, conn, &mut self.shared, bytes);
     }
 
+    #[inline]
     fn flushed<N: Net>(&mut self, net: &mut N, conn: Conn) {
         self.sessions[conn.slot as usize].flushed(net, conn, &mut self.shared);
     }

@@ -1,7 +1,5 @@
 //! What the servers answer, made beforehand where it can be.
 
-use std::io::Write;
-
 /// The answer to `GET /` that every server of the suite owes, in its shortest form.
 pub(crate) const HELLO: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 12\r\n\r\nHello World!";
@@ -43,12 +41,12 @@ impl Head<'_> {
     /// Appends the head to `out`, the empty line included.
     pub fn write(self, out: &mut Vec<u8>) {
         let Self { status, content_type, content_length, fields, fate } = self;
-        let reason = reason_of(status);
-        // Writing to a Vec can't fail.
-        let _ = write!(
-            out,
-            "HTTP/1.1 {status} {reason}\r\nContent-Type: {content_type}\r\nContent-Length: {content_length}\r\n"
-        );
+        let (mut number, mut length) = (itoa::Buffer::new(), itoa::Buffer::new());
+        let line = ["HTTP/1.1 ", number.format(status), " ", reason_of(status), "\r\nContent-Type: ", content_type];
+        let size = ["\r\nContent-Length: ", length.format(content_length), "\r\n"];
+        for part in line.into_iter().chain(size) {
+            out.extend_from_slice(part.as_bytes());
+        }
         for (name, value) in fields {
             for part in [name, ": ", value, "\r\n"] {
                 out.extend_from_slice(part.as_bytes());
