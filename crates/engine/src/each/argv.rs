@@ -33,8 +33,9 @@ pub enum ArgvError {
 /// A command line whose environment variables are filled in; the place of the file to write to is open.
 #[derive(Debug)]
 pub struct Template {
-    argv: Vec<String>,
-    mark: String,
+    /// Each argument in the pieces between which the path of the file goes. What a variable says is never searched for
+    /// the mark.
+    argv: Vec<Vec<String>>,
 }
 
 impl Template {
@@ -43,13 +44,13 @@ impl Template {
         if mark.is_empty() {
             return Err(ArgvError::NoMark);
         }
-        let argv = argv.iter().map(|argument| fill(argument, &variable)).collect::<Result<_, _>>()?;
-        Ok(Self { argv, mark: mark.to_owned() })
+        let pieces = |argument: &String| argument.split(mark).map(|piece| fill(piece, &variable)).collect();
+        Ok(Self { argv: argv.iter().map(pieces).collect::<Result<_, _>>()? })
     }
 
     /// The same with the program looked up, so that no run has to.
     pub fn found_on(mut self, path: Option<&OsStr>) -> Self {
-        if let Some(program) = self.argv.first_mut() {
+        if let Some([program]) = self.argv.first_mut().map(Vec::as_mut_slice) {
             *program = found(program, path);
         }
         self
@@ -57,12 +58,12 @@ impl Template {
 
     /// Whether the program can be told where to write.
     pub fn saves(&self) -> bool {
-        self.argv.iter().any(|argument| argument.contains(&self.mark))
+        self.argv.iter().any(|pieces| pieces.len() > 1)
     }
 
     /// The command line that writes to `path`.
     pub fn filled(&self, path: &str) -> Vec<String> {
-        self.argv.iter().map(|argument| argument.replace(&self.mark, path)).collect()
+        self.argv.iter().map(|pieces| pieces.join(path)).collect()
     }
 }
 
@@ -96,7 +97,7 @@ mod tests {
 
     fn template(argv: &[&str]) -> Result<Template, ArgvError> {
         let argv: Vec<String> = argv.iter().map(|&argument| argument.to_owned()).collect();
-        Template::new(&argv, "{save}", |name| (name == "URL").then(|| "http://h/${URL}".to_owned()))
+        Template::new(&argv, "{save}", |name| (name == "URL").then(|| "h://{save}/${URL}".to_owned()))
     }
 
     #[test]
@@ -105,7 +106,10 @@ mod tests {
         let template = template.unwrap();
         assert!(template.saves());
         let filled = template.filled("/x");
-        assert_eq!(filled, ["curl", "-o/x", "-w%{http_code} ${", "ahttp://h/${URL}bhttp://h/${URL}", "${1}", "/x/x"]);
+        assert_eq!(
+            filled,
+            ["curl", "-o/x", "-w%{http_code} ${", "ah://{save}/${URL}bh://{save}/${URL}", "${1}", "/x/x"]
+        );
     }
 
     #[test]
