@@ -7,7 +7,8 @@ import pytest
 
 from photofinish.report import html, json, markdown, terminal
 from photofinish.report.html import CONTENT_SECURITY_POLICY
-from photofinish.verdict.model import RaceVerdict
+from photofinish.report.tables import cell_tables
+from photofinish.verdict.model import Aside, RaceVerdict
 from tests import factories
 from tests.report.snapshots import assert_snapshot
 from tests.verdict_factory import verdict
@@ -106,3 +107,50 @@ def test_a_race_without_cells_still_renders() -> None:
     race = verdict(cells=(), twins=(), voids=(), absent=())
     for text in (terminal.to_text(terminal.render(race)), markdown.render(race), json.render(race), html.render(race)):
         assert race.run in text
+
+
+def test_a_column_that_no_trial_filled_is_left_out_and_one_that_was_voided_is_not() -> None:
+    made = verdict()
+    (cell,) = cell_tables(made)[:1]
+    emptied = {column.metric for column in cell.columns[:2]}
+    assert len(emptied) == 2
+
+    def without_values(code: str) -> set[str]:
+        cells = tuple(
+            one.model_copy(
+                update={
+                    "metrics": tuple(
+                        metric.model_copy(
+                            update={
+                                "estimates": tuple(
+                                    each.model_copy(
+                                        update={"value": None, "low": None, "high": None, "voids": {code: 1}}
+                                    )
+                                    for each in metric.estimates
+                                )
+                            }
+                        )
+                        if metric.metric in emptied
+                        else metric
+                        for metric in one.metrics
+                    )
+                }
+            )
+            for one in made.cells
+        )
+        (first,) = cell_tables(made.model_copy(update={"cells": cells}))[:1]
+        return {column.metric for column in first.columns}
+
+    assert not emptied & without_values("no-figure")
+    assert emptied <= without_values("generator-bound")
+
+
+def test_who_stands_aside_is_named_below_the_table() -> None:
+    made = verdict()
+    first = made.cells[0]
+    aside = (Aside(entry=made.entries[0].entry, reason="it speaks http/1.1, not h2"),)
+    changed = made.model_copy(update={"cells": (first.model_copy(update={"aside": aside}), *made.cells[1:])})
+    told = f"Not in this cell: {made.entries[0].title} (it speaks http/1.1, not h2)."
+    assert cell_tables(changed)[0].aside == told
+    assert told in markdown.render(changed)
+    assert told in html.render(changed)

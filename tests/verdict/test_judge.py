@@ -200,3 +200,25 @@ def test_only_figures_that_the_cell_shows_are_counted_as_lost(figure: str, told:
     lost = replace(first.trials[0], voided_figures={figure: "too-few-requests"})
     verdict = judge(replace(raced, rounds=(replace(first, trials=(lost, *first.trials[1:])), *raced.rounds[1:])))
     assert [void.code for void in verdict.voids] == told
+
+
+def test_who_a_cell_is_not_for_is_in_none_of_its_pairs_and_no_loss() -> None:
+    race = factories.race()
+    out = race.run.plan.entries[1].id
+    void = Void("not-capable", "it speaks http/1.1, not h2")
+    rounds = tuple(
+        replace(one, trials=tuple(replace(t, void=void, windows=()) if t.entry == out else t for t in one.trials))
+        for one in race.rounds
+    )
+    before, after = judge(race), judge(replace(race, rounds=rounds))
+    assert [each.entry for each in after.cells[0].aside] == [out]
+    for metric in after.cells[0].metrics:
+        assert out not in {estimate.entry for estimate in metric.estimates}
+        assert all(out not in (pair.a, pair.b) for pair in metric.pairs)
+    assert out in {estimate.entry for estimate in before.cells[0].metrics[0].estimates}
+    assert not [loss for loss in after.voids if loss.entry == out]
+
+
+def test_nobody_stands_aside_where_everybody_can_take_part() -> None:
+    race = factories.race()
+    assert all(cell.aside == () for cell in judge(race).cells)

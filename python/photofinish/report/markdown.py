@@ -16,6 +16,8 @@ def render(race: RaceVerdict) -> str:
         lines += [f"{where}**{_plain(answer.sentence)}**{note}", ""]
     for cell in cell_tables(race):
         lines += [f"### {_plain(cell.title)}", "", *_cell(cell), ""]
+        if cell.aside:
+            lines += [_plain(cell.aside), ""]
     twins = twin_lines(race)
     lines += [_plain(line) for line in twins] + [""] * bool(twins)
     lost = losses(race)

@@ -76,12 +76,22 @@ class CellTable:
     """Name of the entry that the others are shown against; empty if there is none."""
     rows: tuple[Row, ...]
     columns: tuple[Column, ...]
+    aside: str
+    """Who stands aside, and why, in one sentence; empty if nobody does."""
 
     @property
     def heading(self) -> str:
         """Title of the headline metric with its unit and its direction."""
         unit = f", {self.scale.unit}" if self.scale.unit else ""
         return f"{self.metric.title}{unit} ({'less' if self.metric.better == 'lower' else 'more'} is better)"
+
+
+def _aside(cell: CellVerdict, names: Mapping[str, str]) -> str:
+    by_reason: dict[str, list[str]] = {}
+    for each in cell.aside:
+        by_reason.setdefault(each.reason, []).append(names[each.entry])
+    told = [f"{', '.join(entries)} ({reason})" for reason, entries in by_reason.items()]
+    return f"Not in this cell: {'; '.join(told)}." if told else ""
 
 
 def cell_tables(race: RaceVerdict) -> list[CellTable]:
@@ -95,7 +105,7 @@ def _cell_table(race: RaceVerdict, cell: CellVerdict) -> CellTable | None:
         return None
     infos = {entry.entry: entry for entry in race.entries}
     names = labels(race)
-    others = [metric for metric in cell.metrics if not metric.headline]
+    others = [metric for metric in cell.metrics if not metric.headline and _has_something_to_say(metric)]
     scales = {metric.metric: metric_scale(metric) for metric in cell.metrics}
     first = leader(main)
     rows = tuple(
@@ -112,7 +122,14 @@ def _cell_table(race: RaceVerdict, cell: CellVerdict) -> CellTable | None:
     columns = tuple(
         Column(other.metric, other.title, scales[other.metric].unit, other.judged, other.top_set) for other in others
     )
-    return CellTable(cell.cell, cell.title, main, scales[main.metric], names.get(first or "", ""), rows, columns)
+    return CellTable(
+        cell.cell, cell.title, main, scales[main.metric], names.get(first or "", ""), rows, columns, _aside(cell, names)
+    )
+
+
+def _has_something_to_say(metric: MetricVerdict) -> bool:
+    """A column of nothing but figures that no trial yielded is left out; one whose figures were voided is not."""
+    return any(one.value is not None or set(one.voids) - {"no-figure"} for one in metric.estimates)
 
 
 def _in_order(metric: MetricVerdict, infos: Mapping[str, EntryInfo]) -> list[Estimate]:

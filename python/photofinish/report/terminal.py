@@ -62,7 +62,10 @@ class _Report:
             if answer.note:
                 yield Text(answer.note)
         for table in cell_tables(race):
-            yield from (Text(), _main_table(table, narrow=narrow), *_other_tables(table))
+            yield from (Text(), _main_table(table, narrow=narrow))
+            if table.aside:
+                yield Text(table.aside, style="dim")
+            yield from _other_tables(table)
         twins = twin_lines(race)
         if twins:
             yield from (Text(), *(Text(line) for line in twins))

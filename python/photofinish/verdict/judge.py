@@ -12,6 +12,7 @@ from photofinish.verdict.equivalence import base_delta
 from photofinish.verdict.estimates import median_interval, share_of_reference
 from photofinish.verdict.floor import allowed_rejections, noise_floor
 from photofinish.verdict.model import (
+    Aside,
     CellVerdict,
     EntryInfo,
     Estimate,
@@ -26,6 +27,9 @@ from photofinish.verdict.notes import note
 from photofinish.verdict.pairs import Compared, Rules, compared, pair_verdicts, top_set, twin_verdict, twins_of
 from photofinish.verdict.readings import Readings, metrics_of, read
 from photofinish.verdict.stages import Stage, judged_entries, judged_pairs, stage
+
+STANDS_ASIDE = "not-capable"
+"""Reason code of trials that were not made because the cell asks for what the contestant does not claim to do."""
 
 
 def judge(race: Race) -> RaceVerdict:
@@ -81,8 +85,11 @@ def _cells(plan: Plan, current: Stage, *, bootstrap: bool) -> tuple[tuple[CellVe
     gathered = [
         (cell, [read(plan, current.rounds, cell, metric) for metric in metrics_of(plan, cell)]) for cell in plan.cells
     ]
+    asides = {cell.id: _asides(plan, current.rounds, cell) for cell in plan.cells}
     controls = {
-        (cell.id, readings.metric.name): [compared(readings, a, b, level) for a, b in twins_of(plan)]
+        (cell.id, readings.metric.name): [
+            compared(readings, a, b, level) for a, b in twins_of(_without(plan, asides[cell.id]))
+        ]
         for cell, of_cell in gathered
         for readings in of_cell
     }
@@ -101,9 +108,10 @@ def _cells(plan: Plan, current: Stage, *, bootstrap: bool) -> tuple[tuple[CellVe
         CellVerdict(
             cell=cell.id,
             title=cell.title,
+            aside=asides[cell.id],
             metrics=tuple(
                 _metric_verdict(
-                    plan,
+                    _without(plan, asides[cell.id]),
                     readings,
                     floors[cell.id, readings.metric.name],
                     Rules(
@@ -122,6 +130,24 @@ def _cells(plan: Plan, current: Stage, *, bootstrap: bool) -> tuple[tuple[CellVe
         for cell, of_cell in gathered
     )
     return cells, twins
+
+
+def _asides(plan: Plan, rounds: tuple[Round, ...], cell: Cell) -> tuple[Aside, ...]:
+    """Entries that the cell is not for, by all their trials on it."""
+    found = []
+    for entry in plan.entries:
+        voids = [t.void for one in rounds for t in one.trials if t.cell == cell.id and t.entry == entry.id]
+        if voids and all(void is not None and void.code == STANDS_ASIDE for void in voids):
+            found.append(Aside(entry=entry.id, reason=voids[0].detail if voids[0] else ""))
+    return tuple(found)
+
+
+def _without(plan: Plan, aside: tuple[Aside, ...]) -> Plan:
+    """The plan as it stands for a cell."""
+    if not aside:
+        return plan
+    absent = {each.entry for each in aside}
+    return plan.model_copy(update={"entries": tuple(entry for entry in plan.entries if entry.id not in absent)})
 
 
 def _floors(
@@ -254,6 +280,8 @@ def _void_counts(plan: Plan, rounds: tuple[Round, ...]) -> tuple[VoidCount, ...]
             examples.setdefault(key, one_round.void.detail)
             continue
         for trial in one_round.trials:
+            if trial.void is not None and trial.void.code == STANDS_ASIDE:
+                continue
             found = [(trial.void.code, trial.void.detail)] if trial.void is not None else []
             if not found:
                 found = [

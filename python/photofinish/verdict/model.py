@@ -75,12 +75,21 @@ class MetricVerdict(Document):
     """One sentence for people: why there is no winner, what would be needed."""
 
 
+class Aside(Document):
+    """An entry that a cell is not for: no trial of it was made, and nothing is held against it."""
+
+    entry: str
+    reason: str
+
+
 class CellVerdict(Document):
     """All metrics on one cell."""
 
     cell: str
     title: str
     metrics: tuple[MetricVerdict, ...]
+    aside: tuple[Aside, ...] = ()
+    """They are in no metric of this cell."""
 
 
 class VoidCount(Document):
