@@ -142,6 +142,27 @@ def test_bad_input_is_one_clear_message_with_exit_code_2(
     assert "Traceback" not in printed
 
 
+def test_cold_and_up_are_refused_where_they_mean_nothing(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(monkeypatch, "race", "toy", "--quick", "--cold") == 2
+    assert "--cold: the suite 'toy' sends no files" in capsys.readouterr().err
+    assert call(monkeypatch, "up", "toy") == 2
+    assert "photofinish race toy" in capsys.readouterr().err
+
+
+def test_a_new_contestant_is_written_and_told_how_to_race(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(monkeypatch, "new", "contestant", "uploads", "mine", "--lang", "go") == 0
+    assert "photofinish race uploads --quick --add mine" in capsys.readouterr().out
+    assert (home / "mine" / "main.go").is_file()
+    assert call(monkeypatch, "new", "contestant", "uploads", "mine", "--lang", "go") == 2
+    assert "is there already" in capsys.readouterr().err
+    assert call(monkeypatch, "new", "contestant", "clients", "other", "--json", "-") == 0
+    assert json.loads(capsys.readouterr().out)["files"] == ["README.md", "contestant.toml", "main.py"]
+
+
 def test_ctrl_c_keeps_finished_rounds_and_resume_goes_on(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = [sys.executable, "-m", "photofinish", "race", "toy", "--quick", "--rounds", "40", "--quiet"]
     store = home / "runs" / "photofinish.sqlite"

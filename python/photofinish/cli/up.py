@@ -13,7 +13,7 @@ from photofinish.cli.progress import RaceProgress
 from photofinish.cli.race import DEFAULT_WORK, INTERRUPTED, Add, WorkFolder, names, profile_of
 from photofinish.contest.loading import load_all, load_suite
 from photofinish.contest.planning import make_plan
-from photofinish.errors import EnvironmentError_
+from photofinish.errors import EnvironmentError_, InputError
 from photofinish.testbed.ports import Ports
 from photofinish.testbed.stop import Interrupted
 from photofinish.trial.driver import Bench, RoundTask
@@ -35,6 +35,10 @@ def up(
 ) -> None:
     """Start contestants and print their URLs; Ctrl-C stops them all."""
     loaded = load_suite(suite)
+    if loaded.driver != "visit":
+        raise InputError(
+            f"suite '{loaded.name}': its contestants don't listen; race them: photofinish race {loaded.name}"
+        )
     chosen = profile_of(loaded, "quick" if quick else None)
     plan = make_plan(loaded, chosen, contestants=names(only), add=add or (), seed=0, workers=workers)
     with stoppable() as stop, RaceProgress() as progress:
