@@ -1,11 +1,12 @@
 //! One connection of the origin: when its bytes are read, held back or thrown away, and when it ends.
 
-use photofinish_http::h2::frame::PREFACE;
+mod switch;
+
 use photofinish_http::request::{Flow, RequestError, RequestParser};
 use photofinish_net::{Conn, Net};
 
 use crate::exchange::Answer;
-use crate::http2::{self, Http2};
+use crate::http2::Http2;
 use crate::origin::Shared;
 use crate::response::Fate;
 use crate::sending::Sending;
@@ -19,9 +20,6 @@ pub(crate) const MOST_QUEUED: usize = 256 * 1024;
 const MOST_HELD: usize = 1 << 20;
 /// Input that a connection may still bring when its end has been decided, so that the peer gets to read why.
 const MOST_UNWANTED: u64 = 64 << 20;
-
-/// How much of the preface of HTTP/2 tells it from any request of HTTP/1: its first line.
-const TELLING_BYTES: usize = 16;
 
 /// One connection; HTTP/1 until it turns out to be something else.
 #[derive(Debug, Default)]
@@ -120,7 +118,8 @@ impl Http1 {
         match self.state {
             State::Ended => shared.close(net, conn, true),
             State::Receiving(_) => self.let_discard(net, conn),
-            State::New | State::Open | State::Sending(_) | State::Leaving(_) | State::Stalled | State::Http2(_) => {}
+            State::Http2(_) => self.go_over(net, conn, shared),
+            State::New | State::Open | State::Sending(_) | State::Leaving(_) | State::Stalled => {}
         }
     }
 
@@ -183,38 +182,6 @@ impl Http1 {
         self.held.extend_from_slice(data);
         if self.held.len() > MOST_HELD {
             self.end(net, conn, shared);
-        }
-    }
-
-    /// Finds out which protocol the connection speaks.
-    fn begin<N: Net>(&mut self, net: &mut N, conn: Conn, shared: &mut Shared, data: &[u8]) {
-        if self.held.is_empty() && data.first() != PREFACE.first() {
-            self.state = State::Open;
-            return self.received(net, conn, shared, data);
-        }
-        self.held.extend_from_slice(data);
-        let telling = &self.held[..self.held.len().min(TELLING_BYTES)];
-        if !PREFACE.starts_with(telling) {
-            self.state = State::Open;
-        } else if telling.len() == TELLING_BYTES {
-            self.state = State::Http2(Box::new(Http2::new(conn)));
-        } else {
-            return;
-        }
-        let mut data = std::mem::take(&mut self.held);
-        self.received(net, conn, shared, &data);
-        if self.held.is_empty() {
-            data.clear();
-            self.held = data;
-        }
-    }
-
-    /// Does what HTTP/2 wants done with the connection.
-    fn follow<N: Net>(&mut self, net: &mut N, conn: Conn, shared: &mut Shared, fate: http2::Fate) {
-        match fate {
-            http2::Fate::Stays => {}
-            http2::Fate::Leaves => leave(net, conn, shared, &mut self.state),
-            http2::Fate::Ends => self.end(net, conn, shared),
         }
     }
 

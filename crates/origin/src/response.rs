@@ -60,6 +60,9 @@ impl Head<'_> {
 /// What tells a client that waits with its body to send it.
 pub(crate) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
+/// What tells a client that what follows is HTTP/2, as it asked.
+pub(crate) const SWITCHING: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n";
+
 /// The phrase of RFC 9110, section 15, for the codes in use; others are asked for on purpose and get their class.
 const fn reason_of(status: u16) -> &'static str {
     match status {

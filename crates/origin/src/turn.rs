@@ -37,6 +37,11 @@ impl<N: Net> Reader for Turn<'_, N> {
         self.take(request)
     }
 
+    fn upgrade(&mut self, request: &Request<'_>, settings: &[u8]) -> Flow {
+        self.shared.handicap.pay();
+        if self.switch(request, settings) { Flow::Pause } else { self.take(request) }
+    }
+
     fn body(&mut self, piece: &[u8]) -> Flow {
         let State::Receiving(receiving) = &mut *self.state else { return Flow::Continue };
         let progress = receiving.upload.body(piece);
@@ -55,6 +60,17 @@ impl<N: Net> Reader for Turn<'_, N> {
     }
 }
 
+/// What a request is to the service.
+pub(crate) fn ask_of<'a>(request: &Request<'a>) -> Ask<'a> {
+    Ask {
+        protocol: if request.version == Version::Http10 { "http/1.0" } else { "http/1.1" },
+        method: request.method,
+        target: request.target,
+        framing: request.framing,
+        content_type: request.content_type,
+    }
+}
+
 impl<N: Net> Turn<'_, N> {
     fn take(&mut self, request: &Request<'_>) -> Flow {
         let fate = |stays: bool| match (stays, request.version) {
@@ -62,14 +78,7 @@ impl<N: Net> Turn<'_, N> {
             (true, Version::Http11) => Fate::Stays,
             (true, Version::Http10) => Fate::StaysSaid,
         };
-        let ask = Ask {
-            protocol: if request.version == Version::Http10 { "http/1.0" } else { "http/1.1" },
-            method: request.method,
-            target: request.target,
-            framing: request.framing,
-            content_type: request.content_type,
-        };
-        match self.shared.service.take(self.net, self.conn, &ask) {
+        match self.shared.service.take(self.net, self.conn, &ask_of(request)) {
             Outcome::Answer(answer) => self.answer(answer, fate(request.keep_alive), request.method == Method::Head),
             Outcome::Refuse(answer) => self.refuse(answer),
             Outcome::Upload(upload) => self.receive(*upload, request, fate(request.persistent)),

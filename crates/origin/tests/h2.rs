@@ -316,3 +316,65 @@ fn a_reader_that_leaves_in_the_middle_harms_no_other() {
         }
     });
 }
+
+/// What Java's client asks with.
+const UPGRADE: &str = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
+
+/// Asks over HTTP/1.1 and to go over to HTTP/2, with `behind` behind; the head of the first answer.
+fn upgrade(address: SocketAddr, line: &str, behind: &[u8]) -> (client::Client, String) {
+    let mut client = client::Client::new(address);
+    let head = format!("{line} HTTP/1.1\r\nHost: origin\r\n{UPGRADE}\r\n");
+    client.say([head.as_bytes(), behind].concat());
+    let head = client.head();
+    (client, head)
+}
+
+#[test]
+fn a_request_may_go_over_to_http_2_and_is_answered_there() {
+    with_server(Which::Origin, 1, |address| {
+        register(address, "t", "count");
+        let mut preface = PREFACE.to_vec();
+        write_settings(&mut preface, &[]);
+        for (at, line) in ["GET /", "HEAD /", "GET /test/60000?trial=t", "GET /nothing"].into_iter().enumerate() {
+            let (behind, later) = preface.split_at(at * 9);
+            let (mut client, head) = upgrade(address, line, behind);
+            assert_eq!(head, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n");
+            client.say(later);
+            let (mut reader, mut body, mut ended) = (FrameReader::new(false), 0, false);
+            while !ended {
+                let byte = client.bytes(1);
+                let mut data = &byte[..];
+                while let Some(piece) = reader.advance(&mut data).expect("well-formed") {
+                    match piece {
+                        Piece::Control(head, _) => ended |= head.kind == kind::HEADERS && head.has(1),
+                        Piece::DataBegin(head, bytes) => {
+                            assert_eq!(head.stream, 1);
+                            (body, ended) = (body + bytes, ended || bytes == 0);
+                        }
+                        Piece::Data(_) | Piece::DataEnd => {}
+                    }
+                }
+                let expected = [("GET /", 12), ("GET /test/60000?trial=t", 60_000), ("GET /nothing", 24)];
+                ended |= expected.contains(&(line, body));
+            }
+        }
+        assert_has(&evidence(address, "t"), &json!({ "requests": 1, "protocols": {"h2": 1} }));
+    });
+}
+
+#[test]
+fn a_wish_to_go_over_that_can_not_be_granted_is_passed_over() {
+    with_server(Which::Origin, 1, |address| {
+        let (_, head) = upgrade(address, "POST /upload", b"");
+        assert!(head.starts_with("HTTP/1.1 101 "), "no body, no obstacle");
+        let mut with_body = client::Client::new(address);
+        with_body.say(format!("POST /upload HTTP/1.1\r\nHost: origin\r\n{UPGRADE}Content-Length: 4\r\n\r\nbody"));
+        assert_eq!(with_body.answer().json()["bytes"], 4);
+        for settings in ["AAM", "A", "%%%%", "AAIAAAAH"] {
+            let mut client = client::Client::new(address);
+            let fields = UPGRADE.replace("AAMAAABkAAQAAP__", settings);
+            client.say(format!("GET / HTTP/1.1\r\nHost: origin\r\n{fields}\r\n"));
+            assert_eq!(client.answer().text(), "Hello World!", "{settings}");
+        }
+    });
+}

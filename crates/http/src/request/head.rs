@@ -97,6 +97,8 @@ pub(super) struct Parsed<'a> {
     pub body: Body,
     /// Bytes of the head, the empty line included.
     pub length: usize,
+    /// `Connection` has the option `upgrade`.
+    pub upgrades: bool,
 }
 
 /// Parses the head at the begin of `data`; `None` if it does not end there. An error in a head that does not end yet
@@ -130,7 +132,7 @@ pub(super) fn parse(data: &[u8]) -> Result<Option<Parsed<'_>>, RequestError> {
     let persistent = !facts.close && (version == Version::Http11 || facts.keep_alive);
     let keep_alive = persistent && !expects;
     let request = Request { method, target, version, keep_alive, persistent, expects, framing, content_type };
-    Ok(Some(Parsed { request, body, length }))
+    Ok(Some(Parsed { request, body, length, upgrades: facts.upgrades }))
 }
 
 #[inline]
@@ -187,6 +189,8 @@ struct Facts<'a> {
     content_type: Option<&'a [u8]>,
     chunked: bool,
     close: bool,
+    /// `Connection` has the option `upgrade`.
+    upgrades: bool,
     keep_alive: bool,
     expects: bool,
 }
@@ -255,6 +259,20 @@ fn find_control(bytes: &[u8]) -> Option<usize> {
     bytes[at..].iter().position(|&byte| byte < 0x20 || byte == 0x7f).map(|more| at + more)
 }
 
+/// The value of `HTTP2-Settings` in a head that was parsed, if its `Upgrade` has the protocol `h2c`.
+#[cold]
+pub(super) fn h2_settings(head: &[u8]) -> Option<&[u8]> {
+    let of_name = |wanted: &[u8]| {
+        let lines = head.split(|&byte| byte == b'\n');
+        let mut pairs = lines.filter_map(|line| line.split_at_checked(memchr(b':', line)?));
+        let (_, value) = pairs.find(|(name, _)| name.eq_ignore_ascii_case(wanted))?;
+        Some(trim_blanks(value[1..].strip_suffix(b"\r").unwrap_or(value)))
+    };
+    let is_h2c = |protocol: &[u8]| trim_blanks(protocol) == b"h2c";
+    let wanted = of_name(b"upgrade")?.split(|&byte| byte == b',').any(is_h2c);
+    of_name(b"http2-settings").filter(|_| wanted)
+}
+
 impl<'a> Facts<'a> {
     #[inline]
     fn read(&mut self, name: &[u8], value: &'a [u8]) -> Result<(), RequestError> {
@@ -273,6 +291,7 @@ impl<'a> Facts<'a> {
     fn read_connection(&mut self, value: &[u8]) {
         for option in value.split(|&byte| byte == b',').map(trim_blanks) {
             self.close |= option.eq_ignore_ascii_case(b"close");
+            self.upgrades |= option.eq_ignore_ascii_case(b"upgrade");
             self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
         }
     }

@@ -60,6 +60,13 @@ pub trait Reader {
     /// A head is complete. If it has a body ([`Request::has_body`]), pieces of it and its end follow.
     fn head(&mut self, request: &Request<'_>) -> Flow;
 
+    /// As [`Reader::head`], of a request that asks to go over to HTTP/2 (`Upgrade: h2c`, RFC 7540, 3.2); `settings` is the
+    /// value of `HTTP2-Settings` as it came.
+    fn upgrade(&mut self, request: &Request<'_>, settings: &[u8]) -> Flow {
+        let _ = settings;
+        self.head(request)
+    }
+
     /// The next bytes of the body, transfer coding removed; never empty.
     fn body(&mut self, piece: &[u8]) -> Flow;
 
@@ -189,7 +196,12 @@ impl RequestParser {
         match head::parse(data) {
             Ok(Some(parsed)) if parsed.length <= MOST_HEAD_BYTES => {
                 self.body = parsed.body;
-                self.flow = reader.head(&parsed.request);
+                self.flow = match parsed.upgrades.then(|| head::h2_settings(&data[..parsed.length])).flatten() {
+                    Some(settings) if parsed.request.version == Version::Http11 => {
+                        reader.upgrade(&parsed.request, settings)
+                    }
+                    _ => reader.head(&parsed.request),
+                };
                 Ok(&data[parsed.length..])
             }
             Ok(Some(_)) => Err(RequestError::HeadTooLong),

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{Flow, MOST_HEAD_BYTES, Method, RequestError, RequestParser, Version};
+use super::{Flow, MOST_HEAD_BYTES, Method, Reader, Request, RequestError, RequestParser, Version};
 
 type Seen = (Method, Vec<u8>, Version, bool);
 
@@ -161,5 +161,42 @@ proptest! {
         let mut request = b"POST /test/1k HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n".to_vec();
         request[at] = byte;
         let _ = read([&request[..]]);
+    }
+}
+
+/// The settings with which a request asked to go over to HTTP/2.
+struct Wishes(Option<Vec<u8>>);
+
+impl Reader for Wishes {
+    fn head(&mut self, _request: &Request<'_>) -> Flow {
+        Flow::Continue
+    }
+
+    fn upgrade(&mut self, _request: &Request<'_>, settings: &[u8]) -> Flow {
+        self.0 = Some(settings.to_vec());
+        Flow::Continue
+    }
+
+    fn body(&mut self, _piece: &[u8]) -> Flow {
+        Flow::Continue
+    }
+
+    fn end(&mut self) -> Flow {
+        Flow::Continue
+    }
+}
+
+#[test]
+fn a_wish_to_go_over_to_http_2_needs_its_three_fields() {
+    let wish = |fields: &str| {
+        let mut reader = Wishes(None);
+        let request = format!("GET / HTTP/1.1\r\nHost: a\r\n{fields}\r\n");
+        let outcome = RequestParser::default().read(request.as_bytes(), &mut reader);
+        outcome.map(|_| reader.0).expect("well-formed")
+    };
+    let whole = "Connection: HTTP2-Settings, upgrade\r\nUpgrade: websocket, h2c\r\nHTTP2-Settings: AAMAAABk\r\n";
+    assert_eq!(wish(whole), Some(b"AAMAAABk".to_vec()));
+    for line in whole.split_inclusive("\r\n") {
+        assert_eq!(wish(&whole.replace(line, "")), None, "without {line}");
     }
 }

@@ -16,6 +16,8 @@ use crate::upload::{Progress, Upload};
 use outgoing::{Outgoing, Piece};
 use watch::Watch;
 
+/// What evidence calls it.
+pub(crate) const PROTOCOL: &str = "h2";
 /// Output beyond which bodies wait until it has left.
 const MOST_QUEUED: usize = 256 * 1024;
 /// Output beyond which a peer that asks on without reading is cut off: heads and acknowledgements are not held back.
@@ -48,6 +50,18 @@ pub(crate) struct Http2 {
     turn: usize,
     watch: Watch,
     is_watched: bool,
+    /// Nothing leaves before the client has begun to speak HTTP/2: some can't hold more than its answer to an upgrade.
+    waits: bool,
+}
+
+/// A request that has begun.
+struct Opening {
+    stream: u32,
+    /// Nothing follows.
+    end: bool,
+    /// Its body may wait for an interim response.
+    expects: bool,
+    head_only: bool,
 }
 
 /// A response that is about to be written.
@@ -61,20 +75,31 @@ struct Response {
 impl Http2 {
     /// A connection whose first bytes, the preface, are still to be handed in.
     pub fn new(conn: Conn) -> Self {
+        Self::around(conn, Connection::server(Limits::default()))
+    }
+
+    /// A connection that a request of HTTP/1 asked to go over with these settings; it is answered by [`Self::first`].
+    pub fn upgraded(conn: Conn, settings: &[u8]) -> Result<Self, H2Error> {
+        Connection::upgraded(Limits::default(), settings).map(|connection| Self::around(conn, connection))
+    }
+
+    fn around(conn: Conn, connection: Connection) -> Self {
         Self {
             conn,
-            connection: Connection::server(Limits::default()),
+            connection,
             uploads: Vec::new(),
             bodies: Vec::new(),
             turn: 0,
             watch: Watch::default(),
             is_watched: false,
+            waits: true,
         }
     }
 
     /// Takes what arrived.
     pub fn received<N: Net>(&mut self, net: &mut N, shared: &mut Shared, data: &[u8]) -> Fate {
         let mut data = data;
+        self.waits &= data.is_empty();
         loop {
             let fate = match self.connection.advance(&mut data) {
                 Ok(None) => break,
@@ -157,27 +182,38 @@ impl Http2 {
         }
         let method = Method::named(fields.get(b":method").unwrap_or_default());
         let ask = Ask {
-            protocol: "h2",
+            protocol: PROTOCOL,
             method,
             target: fields.get(b":path").unwrap_or_default(),
             framing: fields.get(b"content-length").and_then(decimal).map_or(Framing::None, Framing::Length),
             content_type: fields.get(b"content-type"),
         };
         let expects = fields.get(b"expect").is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue"));
-        match shared.service.take(net, self.conn, &ask) {
-            Outcome::Answer(answer) => {
-                let head_only = method == Method::Head;
-                self.answer(shared, &Response { stream, head_only, resets: false }, answer);
-            }
+        let outcome = shared.service.take(net, self.conn, &ask);
+        self.follow(shared, &Opening { stream, end, expects, head_only: method == Method::Head }, outcome)
+    }
+
+    /// Answers the request of HTTP/1 that has become stream 1.
+    pub fn first<N: Net>(&mut self, net: &mut N, shared: &mut Shared, ask: &Ask<'_>) -> Fate {
+        let outcome = shared.service.take(net, self.conn, ask);
+        let opening = Opening { stream: 1, end: true, expects: false, head_only: ask.method == Method::Head };
+        self.follow(shared, &opening, outcome)
+    }
+
+    fn follow(&mut self, shared: &mut Shared, opening: &Opening, outcome: Outcome) -> Fate {
+        let &Opening { stream, end, head_only, .. } = opening;
+        match outcome {
+            Outcome::Answer(answer) => self.answer(shared, &Response { stream, head_only, resets: false }, answer),
             Outcome::Refuse(answer) => {
                 self.answer(shared, &Response { stream, head_only: false, resets: !end }, answer);
             }
-            Outcome::Upload(upload) => return self.receive(shared, stream, end, upload, expects),
+            Outcome::Upload(upload) => return self.receive(shared, opening, upload),
         }
         Fate::Stays
     }
 
-    fn receive(&mut self, shared: &mut Shared, stream: u32, end: bool, mut upload: Box<Upload>, expects: bool) -> Fate {
+    fn receive(&mut self, shared: &mut Shared, opening: &Opening, mut upload: Box<Upload>) -> Fate {
+        let &Opening { stream, end, expects, .. } = opening;
         let progress = upload.body(&[]);
         if end && matches!(progress, Progress::More) {
             self.answer(shared, &Response { stream, head_only: false, resets: false }, upload.end());
@@ -241,6 +277,9 @@ impl Http2 {
 
     /// Sends bodies as far as windows and the queue allow, a frame a stream in turn.
     fn pump<N: Net>(&mut self, net: &mut N, shared: &mut Shared) {
+        if self.waits {
+            return;
+        }
         let mut blocked = 0;
         while blocked < self.bodies.len() && net.queued(self.conn) + self.connection.output().len() < MOST_QUEUED {
             if self.turn >= self.bodies.len() {
