@@ -142,8 +142,9 @@ def test_bad_input_is_one_clear_message_with_exit_code_2(
     assert "Traceback" not in printed
 
 
+@pytest.mark.usefixtures("home")
 def test_cold_and_up_are_refused_where_they_mean_nothing(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call(monkeypatch, "race", "toy", "--quick", "--cold") == 2
     assert "--cold: the suite 'toy' sends no files" in capsys.readouterr().err
