@@ -31,6 +31,18 @@ pub fn online() -> usize {
     unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }.max(1) as usize
 }
 
+/// The CPUs that the calling thread may run on.
+pub fn allowed() -> std::io::Result<Vec<usize>> {
+    // SAFETY: an all-zero set is valid; the kernel writes at most its size.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) != 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+        Ok((0..libc::CPU_SETSIZE as usize).filter(|&cpu| libc::CPU_ISSET(cpu, &set)).collect())
+    }
+}
+
 /// Lets the calling thread, and what it starts from now on, run on `cpus` alone.
 pub fn pin(cpus: &[usize]) -> std::io::Result<()> {
     // SAFETY: an all-zero set is valid and empty; CPU_SET stays within it as CPU numbers are bounded.
@@ -54,6 +66,15 @@ mod tests {
     fn lists_and_ranges_are_understood() {
         assert_eq!("1".parse(), Ok(CpuList(vec![1])));
         assert_eq!("0,2,4-6".parse(), Ok(CpuList(vec![0, 2, 4, 5, 6])));
+    }
+
+    #[test]
+    fn what_a_thread_is_pinned_to_is_what_it_may_run_on() {
+        let before = allowed().unwrap();
+        pin(&before[..1]).unwrap();
+        assert_eq!(allowed().unwrap(), before[..1]);
+        pin(&before).unwrap();
+        assert_eq!(allowed().unwrap(), before);
     }
 
     #[test]

@@ -2,8 +2,12 @@
 
 use std::fs::File;
 use std::io;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::cpus;
 
 /// Why a file is still warm.
 #[derive(Debug, thiserror::Error)]
@@ -16,19 +20,53 @@ pub enum ColdError {
     Warm { path: PathBuf, pages: u64 },
 }
 
+/// Pages that were sent without a copy stay in use until TCP has their acknowledgement, which a receiver may hold back
+/// for 40 ms, and until the CPU that sent them has freed the buffers: so often and at such intervals they are dropped
+/// again.
+const TRIES: u32 = 20;
+const BETWEEN_TRIES: Duration = Duration::from_millis(5);
+
 /// Drops the pages of `path` and makes sure that they are gone.
 pub fn drop_pages(path: &Path) -> Result<(), ColdError> {
     let told = |error| ColdError::File { path: path.to_owned(), error };
     let file = File::open(path).map_err(told)?;
-    // SAFETY: an open descriptor; a length of 0 means to the end.
-    let error = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-    if error != 0 {
-        return Err(told(io::Error::from_raw_os_error(error)));
+    let mut pages = 0;
+    for attempt in 0..TRIES {
+        if attempt > 0 {
+            std::thread::sleep(BETWEEN_TRIES);
+            free_sent_buffers();
+        }
+        // SAFETY: an open descriptor; a length of 0 means to the end.
+        let error = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+        if error != 0 {
+            return Err(told(io::Error::from_raw_os_error(error)));
+        }
+        pages = cached_pages(&file).map_err(told)?;
+        if pages == 0 {
+            return Ok(());
+        }
     }
-    match cached_pages(&file).map_err(told)? {
-        0 => Ok(()),
-        pages => Err(ColdError::Warm { path: path.to_owned(), pages }),
+    Err(ColdError::Warm { path: path.to_owned(), pages })
+}
+
+/// Lets every CPU free the buffers of TCP that it has allocated. A receiver on another CPU hands them back
+/// (`skb_attempt_defer_free`), and they lie there, with the pages of the file that they hold, until that CPU next takes
+/// a packet: so each gets one, a datagram of ours to ourselves.
+fn free_sent_buffers() {
+    let Ok(allowed) = cpus::allowed() else { return };
+    for cpu in 0..cpus::online() {
+        if cpus::pin(&[cpu]).is_err() {
+            continue;
+        }
+        // What fails here shows in pages that stay.
+        let _ = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|socket| {
+            let own = socket.local_addr()?;
+            socket.set_read_timeout(Some(BETWEEN_TRIES))?;
+            socket.send_to(&[0], own)?;
+            socket.recv(&mut [0])
+        });
     }
+    let _ = cpus::pin(&allowed);
 }
 
 /// Pages of the file in the page cache: cachestat(2), or mincore(2) on kernels before 6.5.
