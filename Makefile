@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: race test build check format bench-verdicts bench-limit bench-engine bench-truth bench-tools bench-origin clean
+.PHONY: race test build check format bench-verdicts bench-limit bench-engine bench-truth bench-tools bench-origin bench-uploads clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -70,6 +70,11 @@ bench-truth: bench-tools ## True against measured percentiles and rates; the pee
 bench-origin: build ## Origin and limit against real servers and the bare loops: benches/origin/README.md
 	cargo build --release --locked -p photofinish-bare
 	$(PY) benches/origin/run.py
+
+bench-uploads: build ## Ways to sink an upload, one pair against iperf3, uploads against their goals: benches/uploads/README.md
+	cargo build --release --locked --quiet --package photofinish-bare
+	$(PY) -m benches.peers.install iperf3
+	$(PY) -m benches.uploads.run
 
 clean: ## Remove what was built; runs stay
 	rm -rf target $(VENV) .photofinish

@@ -1,10 +1,10 @@
 """Where the load generators are that the benches compare with, and getting those that are missing.
 
-wrk and h2load come from Debian; bombardier and hey are built from the Go modules pinned by ``go.mod`` and ``go.sum``
+wrk, h2load and iperf3 come from Debian; bombardier and hey are built from the Go modules pinned by ``go.mod`` and ``go.sum``
 beside this file; oha from its crate, in the version below. What is built goes to ``target/bench-tools``. Running this
 file again does nothing that is done already.
 
-    .venv/bin/python -m benches.peers.install [--only-say]
+    .venv/bin/python -m benches.peers.install [--only-say] [NAME…]
 """
 
 import argparse
@@ -13,20 +13,24 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "target" / "bench-tools"
-DEBIAN = {"wrk": "wrk", "h2load": "nghttp2-client"}
+DEBIAN = {"wrk": "wrk", "h2load": "nghttp2-client", "iperf3": "iperf3"}
 GO = {"bombardier": "github.com/codesenberg/bombardier", "hey": "github.com/rakyll/hey"}
 OHA_VERSION = "1.16.0"
-NAMES = (*DEBIAN, *GO, "oha")
+NAMES = ("wrk", "h2load", *GO, "oha")
+"""The load generators: what ``installed`` finds."""
+OTHERS = ("iperf3",)
+"""Installed by name alone."""
 
 
-def installed() -> dict[str, Path]:
-    """The peers that are here, by name, in the order of ``NAMES``."""
+def installed(names: Sequence[str] = NAMES) -> dict[str, Path]:
+    """Those of ``names`` that are here, in their order."""
     found: dict[str, Path] = {}
-    for name in NAMES:
+    for name in names:
         built = TOOLS / "bin" / name
         path = built if os.access(built, os.X_OK) else shutil.which(name)
         if path:
@@ -83,13 +87,18 @@ def main() -> int:
     """Install what is missing, say where each peer is; 0 even where some can't be had: the benches go without."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only-say", action="store_true", help="install nothing")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join((*NAMES, *OTHERS))}; default: {', '.join(NAMES)}"
+    )
     arguments = parser.parse_args()
-    for name in NAMES:
+    if unknown := set(arguments.names) - {*NAMES, *OTHERS}:
+        parser.error(f"there is no peer {', '.join(sorted(unknown))}; choose from {', '.join((*NAMES, *OTHERS))}")
+    for name in arguments.names or NAMES:
         reason = None
-        if name not in installed() and not arguments.only_say:
+        if name not in installed((name,)) and not arguments.only_say:
             print(f"{name}: installing", file=sys.stderr)
             reason = install(name)
-        path = installed().get(name)
+        path = installed((name,)).get(name)
         print(
             f"{name:<12}{version(name, path)}  {path}" if path else f"{name:<12}not here: {reason or 'not installed'}"
         )
