@@ -48,7 +48,7 @@ def race(work: Path, kept: Path, rounds: int, seed: int) -> Race:
     """Races, with the result also as JSON in ``kept``, and reads the store.
 
     Raises:
-        SystemExit: the race failed.
+        SystemExit: the race failed, or not one round of it counts.
     """
     kept.mkdir(parents=True, exist_ok=True)
     store, document = kept / "race.sqlite", kept / "race.json"
@@ -70,7 +70,10 @@ def race(work: Path, kept: Path, rounds: int, seed: int) -> Race:
     if done.returncode != 0:
         raise SystemExit(f"`{' '.join(line)}` ended with {done.returncode}")
     with Store.open(store, read_only=True) as opened:
-        return opened.load(opened.resolve("latest"))
+        raced = opened.load(opened.resolve("latest"))
+    if not counted_rounds(raced):
+        raise SystemExit("no round of the race counts: others took the CPUs; quieten the machine and try again")
+    return raced
 
 
 def rows(raced: Race, cell: Cell) -> list[Row]:
