@@ -128,6 +128,9 @@ def _read_manifest(path: Path, problems: Problems) -> Manifest | None:
     for key, text, allowed in _texts(manifest):
         for name in unknown(text, allowed):
             problems.add(path, key, f"unknown placeholder {{{name}}}", similar(name, allowed))
+        if "\0" in text:
+            problems.add(path, key, "holds a null byte", "take it out; no program can be given one")
+    _check_environments(path, manifest, problems)
     empty = [f"build.steps.{index}" for index, step in enumerate(manifest.build.steps) if not step]
     for key in [*empty, *([] if manifest.start.argv else ["start.argv"])]:
         problems.add(path, key, "is empty", "name the program to run")
@@ -135,6 +138,15 @@ def _read_manifest(path: Path, problems: Problems) -> Manifest | None:
         if seconds.timeout_s <= 0:
             problems.add(path, f"{key}.timeout_s", f"is {seconds.timeout_s}", "write a number of seconds above 0")
     return manifest
+
+
+def _check_environments(path: Path, manifest: Manifest, problems: Problems) -> None:
+    """The names of the variables that it sets."""
+    set_ = [("start", manifest.start.env), *((f"variants.{each.id}", each.env) for each in manifest.variants)]
+    for where, environment in set_:
+        for name in environment:
+            if not name or "=" in name or "\0" in name:
+                problems.add(path, f"{where}.env", f"{name!r} is no name of a variable", "write a name without `=`")
 
 
 def _texts(manifest: Manifest) -> list[tuple[str, str, frozenset[str]]]:

@@ -1,6 +1,7 @@
 """Writes a contestant that works, for its author to change."""
 
 import re
+import shutil
 from pathlib import Path
 
 from photofinish.contest.manifest import NAME
@@ -53,5 +54,6 @@ def write(suite: str, name: str, language: str, into: Path) -> Path:
     except FileExistsError:
         raise InputError(f"{folder} is there already; choose another name, or remove it") from None
     except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)  # not there before: half of it would be in the next attempt's way
         raise EnvironmentError_(f"{folder}: can't be written ({error.strerror}); use --into another folder") from error
     return folder

@@ -7,12 +7,15 @@ begins anew. Made apart from the engine on purpose: hashes of both ends are comp
 import hashlib
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from photofinish.errors import EnvironmentError_
+from photofinish.testbed.proc import is_alive
+from photofinish.testbed.stop import StopFlag
 
 SEED = 0x70686F746F66696E
 """The ASCII bytes of ``photofin``, big-endian."""
@@ -39,11 +42,42 @@ def sha256(size: int) -> str:
     return digest.hexdigest()
 
 
-def payload_file(folder: Path, size: int) -> Path:
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What tells whether a file is still the one that it was, without reading it."""
+
+    inode: int
+    bytes: int
+    changed_ns: int
+    """Last change of its content, in ns since 1970."""
+
+
+def identity(path: Path) -> Identity | None:
+    """As it is now; None if it is gone."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return Identity(found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def difference(then: Identity | None, now: Identity | None) -> str | None:
+    """What has become of a file, in words; None: it is the same."""
+    if then == now:
+        return None
+    if then is None or now is None:
+        return "it is gone" if now is None else "it is there again"
+    if now.bytes != then.bytes:
+        return f"it {'shrank' if now.bytes < then.bytes else 'grew'} from {then.bytes} to {now.bytes} bytes"
+    return "another file stands in its place" if now.inode != then.inode else "it was written to"
+
+
+def payload_file(folder: Path, size: int, stop: StopFlag | None = None) -> Path:
     """A file with the first ``size`` bytes: made once, on disk for good (synchronised, not sparse), checked when found.
 
     Raises:
         EnvironmentError_: it can't be written; nothing half written is left.
+        Interrupted: the stop flag was set; likewise.
     """
     path = folder / f"payload-{size}.bin"
     if _is_whole(path, size):
@@ -51,8 +85,11 @@ def payload_file(folder: Path, size: int) -> Path:
     draft = path.with_suffix(f".{os.getpid()}.new")
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        _forget_drafts(path)
         with draft.open("wb") as file:
             for piece in pieces(size):
+                if stop is not None:
+                    stop.check()
                 file.write(piece)
             file.flush()
             os.fsync(file.fileno())
@@ -70,6 +107,14 @@ def file_sha256(path: Path) -> str:
     """SHA-256 of a file's content, hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _forget_drafts(path: Path) -> None:
+    """Removes what laboratories that were killed while they wrote have left."""
+    for draft in path.parent.glob(f"{path.stem}.*.new"):
+        writer = draft.name.removesuffix(".new").rpartition(".")[2]
+        if writer.isdigit() and not is_alive(int(writer)):
+            draft.unlink(missing_ok=True)
 
 
 def _is_whole(path: Path, size: int) -> bool:

@@ -73,14 +73,18 @@ class Resident:
             commands, answers = launch.pipes
             argv += ["--commands", str(commands), "--answers", str(answers)]
         argv += ["--stop-timeout-ms", str(round(launch.stop_timeout_s * 1000)), "--", *launch.argv]
-        self._keep = subprocess.Popen(
-            argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=launch.folder,
-            env=dict(launch.environment),
-        )
+        try:
+            self._keep = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=launch.folder,
+                env=dict(launch.environment),
+            )
+        except OSError as error:
+            what = f"{launch.name} could not be started: {engine}: {error.strerror}"
+            raise EnvironmentError_(f"{what}; rebuild the engine, or free processes and descriptors") from error
         started = self._next_event(START_TIMEOUT_S)
         if started is None or started.get("event") != "started":
             self._keep.kill()
@@ -104,7 +108,10 @@ class Resident:
                 return None
             self._pending += chunk
         line, _, self._pending = self._pending.partition(b"\n")
-        event = json.loads(line)
+        try:
+            event = json.loads(line)
+        except ValueError:  # no engine of ours; its end is looked after all the same
+            return None
         return event if isinstance(event, dict) else None
 
     def _collect(self, awaited: str, timeout_s: float) -> None:

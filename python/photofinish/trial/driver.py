@@ -56,6 +56,8 @@ class RoundTask:
     index: int
     seed: int
     bench: Bench
+    counted: int = 0
+    """Rounds before it that count."""
 
     def chance(self, purpose: str) -> random.Random:
         """A source of chance of its own for each purpose, so that a new one never shifts the others."""

@@ -38,6 +38,7 @@ CODES: dict[str, Code] = {
     "wrong-protocol": Code("it spoke another version of HTTP than asked for", "claim in its manifest what it can"),
     "wrong-connections": Code("it kept connections it should not, or made ones anew", "follow the cell's policy"),
     "still-cached": Code("the file could not be dropped from the page cache", "put --work on a disk's file system"),
+    "payload-changed": Code("somebody changed the file while it was sent", "no fault of its; find out who, race again"),
     "not-capable": Code("the cell asks for what its manifest does not claim", "no fault; see the other cells"),
     "exit-status": Code("a command ended with another status", "run it by hand and mend it"),
     "wrong-output": Code("a command printed something else", "make it print exactly what is expected"),

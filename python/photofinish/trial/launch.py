@@ -5,7 +5,8 @@ import os
 import random
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from photofinish.contest.placeholders import fill, fill_all
@@ -16,6 +17,8 @@ from photofinish.testbed.processes import Launch
 from photofinish.trial.driver import Bench, RoundTask
 
 ADDRESS = "127.0.0.1"
+OURS = "PHOTOFINISH_"
+"""Variables with this beginning are ours to tell: one left over in the user's shell would change what is measured."""
 MEMORY_SHARE = 0.05
 MEMORY_BYTES = 256 * 1024**2
 PADDING_BYTES = 4096
@@ -56,14 +59,14 @@ def launch_of(
         "python": sys.executable,
     }
     environment = {
-        **os.environ,
+        **{name: text for name, text in os.environ.items() if not name.startswith(OURS)},
         **{f"PHOTOFINISH_{name.upper()}": text for name, text in values.items()},
         **(told or {}),
         **{name: fill(text, values) for name, text in entry.manifest.start.env.items()},
         "PHOTOFINISH_PADDING": "x" * padding.randrange(PADDING_BYTES),
     }
     return Launch(
-        name=f"{os.getpid()}-{folder.name}".replace("~", "-"),
+        name=f"{os.getpid()}-{folder.name}".replace("~", "_"),  # an id may hold hyphens, and no underscore
         argv=fill_all(entry.manifest.start.argv, values),
         environment=environment,
         folder=folder,
@@ -91,11 +94,34 @@ def check_memory(running: int, entries: int) -> None:
 
 
 def scratch_folder(task: RoundTask, name: str) -> Path:
-    """A fresh empty folder of this round."""
+    """A fresh empty folder of this round.
+
+    Raises:
+        EnvironmentError_: it can't be made.
+    """
     folder = task.bench.scratch / f"{task.index:04}-{name}"
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    with _writing(folder):
+        folder.mkdir(parents=True)
     return folder
+
+
+def begin_log(launch: Launch) -> None:
+    """Empties the log, or makes it.
+
+    Raises:
+        EnvironmentError_: it can't be written.
+    """
+    with _writing(launch.log):
+        launch.log.write_bytes(b"")
+
+
+@contextmanager
+def _writing(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise EnvironmentError_(f"{place}: can't be written ({error.strerror}); free space, or use --work") from error
 
 
 def log_of(bench: Bench, entry: Entry) -> Path:

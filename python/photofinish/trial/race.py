@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from photofinish.contest.loading import Contestant
 from photofinish.contest.plan import Absence, Plan
-from photofinish.errors import EnvironmentError_, InputError
+from photofinish.errors import EnvironmentError_, InputError, PhotofinishError
 from photofinish.store.records import Race, Round, Run
 from photofinish.testbed.build import Builder, BuildProgress, Built
 from photofinish.testbed.cores import Cores, divide_mine, pinned
@@ -240,10 +240,19 @@ class _Course:
         return True
 
     def make_round(self, bench: Bench) -> Round:
-        """The next round; its index follows the stored ones."""
+        """The next round; its index follows the stored ones.
+
+        Raises:
+            Interrupted: the stop flag was set, even if what broke off then was an error: Ctrl-C reaches our children too.
+            PhotofinishError: the race can't go on.
+        """
         index = max((each.index for each in self._race.rounds), default=-1) + 1
-        task = RoundTask(self._plan, index, round_seed(self._plan.seed, index), bench)
-        return self._driver.run_round(task, self._report)
+        task = RoundTask(self._plan, index, round_seed(self._plan.seed, index), bench, self._counted())
+        try:
+            return self._driver.run_round(task, self._report)
+        except PhotofinishError:
+            self._stop.check()
+            raise
 
     def take(self, made: Round) -> None:
         """Adds a round that has been stored."""

@@ -15,6 +15,8 @@ SOURCE = Path(__file__).with_name("counter.c")
 VARIABLE = "PHOTOFINISH_ALLOCATIONS"
 """Names the file of counters to the library."""
 _LAYOUT = struct.Struct("=4q")
+_PEAK = struct.Struct("=q")
+"""The last of them; written alone, as the others go on counting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +50,20 @@ def library(folder: Path) -> Path | None:
 
 
 class Counters:
-    """The file of counters, mapped."""
+    """The file of counters, which the program maps."""
 
     def __init__(self, path: Path) -> None:
-        """Makes it, all zero."""
-        path.write_bytes(bytes(mmap.PAGESIZE))
-        with path.open("r+b") as file:
-            self._map = mmap.mmap(file.fileno(), mmap.PAGESIZE)
+        """Makes it, all zero.
+
+        Raises:
+            OSError: it can't be written.
+        """
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            os.pwrite(self._file, bytes(mmap.PAGESIZE), 0)
+        except OSError:
+            os.close(self._file)
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -62,13 +71,13 @@ class Counters:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._map.close()
+        os.close(self._file)
 
     def read(self) -> Allocated:
-        """As they stand now."""
-        return Allocated(*_LAYOUT.unpack_from(self._map))
+        """As they stand now; all zero if the program has cut the file off, which would kill whoever had mapped it."""
+        return Allocated(*_LAYOUT.unpack(os.pread(self._file, _LAYOUT.size, 0).ljust(_LAYOUT.size, b"\0")))
 
     def forget_peak(self) -> None:
         """The peak begins anew from what is live now."""
         now = self.read()
-        _LAYOUT.pack_into(self._map, 0, now.calls, now.bytes, now.live_bytes, now.live_bytes)
+        os.pwrite(self._file, _PEAK.pack(now.live_bytes), _LAYOUT.size - _PEAK.size)

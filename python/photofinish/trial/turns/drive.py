@@ -15,7 +15,7 @@ from photofinish.trial.turns.origin import Origin
 from photofinish.trial.turns.parameters import TurnsParameters
 
 DEADLINE_FACTOR = 10
-"""Slow contestants may take so many times what was guessed for them."""
+"""Slow contestants may take so many times what was guessed for them; beside that, each may stall once."""
 DEADLINE_EXTRA_S = 60
 NAP_US = 30
 Orders = list[list[int]]
@@ -68,10 +68,11 @@ def document(
         alone: nobody else works on them, so that the engine may poll without a pause.
     """
     cycles = len(warmup) + len(measure)
+    stalls_s = len(targets) * parameters.repetition_timeout_s
     expected_s = cycles * len(targets) * parameters.window_s()
     return {
         "schema": "photofinish.turns/1",
-        "deadline_ms": round(1000 * (DEADLINE_FACTOR * expected_s + DEADLINE_EXTRA_S)),
+        "deadline_ms": round(1000 * (DEADLINE_FACTOR * expected_s + stalls_s + DEADLINE_EXTRA_S)),
         "cpus": list(cpus),
         "origin": f"{origin.address[0]}:{origin.address[1]}",
         "origin_cpu": cpu_source(origin.resident),
@@ -113,7 +114,10 @@ def parse(text: bytes, wall_s: float, laboratory_cpu_share: float) -> Turns:
     Raises:
         EnvironmentError_: they are cut off, or the engine gave up.
     """
-    events = [json.loads(line) for line in text.splitlines()]
+    try:
+        events = [json.loads(line) for line in text.splitlines()]
+    except ValueError as error:
+        raise EnvironmentError_(f"the engine's lines are cut off ({error}); rebuild it, or report this") from error
     cycles = [event for event in events if event.get("event") == "cycle"]
     targets = {event["target"]: event for event in events if event.get("event") == "target"}
     end = next((event for event in events if event.get("event") == "end"), None)

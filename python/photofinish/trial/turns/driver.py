@@ -57,12 +57,12 @@ def _cell(task: RoundTask, cell: Cell, origin: Origin, facts: dict[str, Any], re
     trials: list[Trial] = []
     try:
         field.start()
-        if field.ready():
+        if field.ready() and field.payload_void() is None:
             report("turns", cell.id)
             trials = _take_turns(task, field, facts)
     finally:
         stopped = field.stop(urgent=task.bench.stop.urgent)
-    if task.index == 0 and field.parameters.instruments:
+    if task.counted == 0 and field.parameters.instruments and field.payload_void() is None:
         report("instruments", cell.id)
         trials = _with_instruments(task, field, trials)
     facts["start_order"][cell.id] = [runner.entry.id for runner in field.runners]
@@ -72,6 +72,8 @@ def _cell(task: RoundTask, cell: Cell, origin: Origin, facts: dict[str, Any], re
         for runner in field.runners
         if runner.entry.id not in known
     ]
+    if (changed := field.payload_void()) is not None:  # whatever else was seen may come of that
+        trials, others = ([replace(trial, void=changed) for trial in some] for some in (trials, others))
     unable = [Trial(cell.id, entry, -1, void=void) for entry, void in field.unable.items()]
     return [with_its_end(trial, stopped.get(trial.entry)) for trial in (*trials, *others, *unable)]
 
@@ -115,7 +117,7 @@ def _take_turns(task: RoundTask, field: Field, facts: dict[str, Any]) -> list[Tr
 
 
 def _with_instruments(task: RoundTask, field: Field, trials: list[Trial]) -> list[Trial]:
-    """Adds what is counted to the trials that count; these figures hardly vary, so that one round has them."""
+    """Adds what is counted to the trials that count; it hardly varies, so that one round that counts has it."""
     wanted = set(field.cell.metrics)
     entries = {entry.id: entry for entry in task.plan.entries}
     counted = []

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from photofinish.store.records import Void
+from photofinish.trial.turns.lines import words
 from photofinish.trial.turns.parameters import TurnsParameters
 
 FIELD = "file"
@@ -62,7 +63,7 @@ def _prove_upload(
     framing = (last.get("bytes") or 0) - (size or 0)
     void = _said_no(parameters, answer, evidence)
     if void is None and multipart and (len(files) != 1 or files[0].get("name") != FIELD):
-        fields = ", ".join(str(part.get("name")) for part in parts) or "none"
+        fields = words(", ".join(str(part.get("name")) for part in parts) or "none")
         void = Void("wrong-form", f"the form has the fields {fields}; wanted is one file in the field `{FIELD}`")
     if void is None and size != parameters.bytes:
         void = Void("wrong-bytes", f"the origin read {size} bytes of the file instead of {parameters.bytes}")
@@ -93,12 +94,12 @@ def _prove_download(
 def _said_no(parameters: TurnsParameters, answer: Mapping[str, Any], evidence: Mapping[str, Any]) -> Void | None:
     """The contestant's own word first, then what the origin answered, then how often it was asked."""
     if answer.get("error") is not None:
-        return Void("failed", f"it said: {answer['error']}")
+        return Void("failed", f"it said: {words(answer['error'])}")
     status = answer.get("status")
     if not isinstance(status, int) or not 200 <= status < 300:
-        return Void("wrong-status", f"it was answered {status}")
+        return Void("wrong-status", f"it says that it was answered {words(status)}")
     if answer.get("bytes") != parameters.bytes:
-        return Void("bytes-mismatch", f"it says {answer.get('bytes')} bytes; the file has {parameters.bytes}")
+        return Void("bytes-mismatch", f"it says {words(answer.get('bytes'))} bytes; the file has {parameters.bytes}")
     refused = evidence.get("refused") or {}
     if refused:
         return Void("wrong-status", f"the origin answered {_counts(refused)}, and the contestant says {status}")

@@ -1,8 +1,10 @@
 """The contestants of one cell of one round: fresh processes, all resident, each proven to do what it claims."""
 
 import hashlib
+import os
 import random
 import shutil
+import stat
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,14 +16,16 @@ from photofinish.contest.plan import Entry
 from photofinish.contest.suite import Cell
 from photofinish.errors import EnvironmentError_
 from photofinish.store.records import Void
-from photofinish.testbed.payload import payload_file, sha256
+from photofinish.testbed.payload import Identity, difference, identity, payload_file, sha256
 from photofinish.testbed.processes import Resident, Stopped, stop_all
 from photofinish.trial.driver import RoundTask
-from photofinish.trial.launch import check_memory, launch_of, scratch_folder
+from photofinish.trial.launch import begin_log, check_memory, launch_of, scratch_folder
 from photofinish.trial.turns.evidence import Proof, prove
-from photofinish.trial.turns.lines import Pipes, Silent, Talk
+from photofinish.trial.turns.lines import Garbled, Pipes, Silent, Talk, words
 from photofinish.trial.turns.origin import Origin
 from photofinish.trial.turns.parameters import TurnsParameters, parameters_of
+
+_PIECE = 1 << 20
 
 
 @dataclass(slots=True)
@@ -53,16 +57,24 @@ class Field:
     origin: Origin
     parameters: TurnsParameters = field(init=False)
     payload: Path = field(init=False)
+    payload_then: Identity | None = field(init=False, default=None)
+    """The payload as it was made; None where nothing is sent."""
     runners: list[Runner] = field(default_factory=list)
     unable: dict[str, Void] = field(default_factory=dict)
     """Entries that the cell is not for, by their manifests."""
 
     def __post_init__(self) -> None:
-        """Reads the cell and makes the file that is sent, if one is."""
+        """Reads the cell and makes the file that is sent, if one is.
+
+        Raises:
+            EnvironmentError_: it can't be written.
+            Interrupted: the stop flag was set.
+        """
         self.parameters = parameters_of(self.cell)
-        folder = self.task.bench.scratch.parent / "payload"
-        upload = self.parameters.direction == "upload"
-        self.payload = payload_file(folder, self.parameters.bytes) if upload else folder
+        self.payload = self.task.bench.scratch.parent / "payload"
+        if self.parameters.direction == "upload":
+            self.payload = payload_file(self.payload, self.parameters.bytes, self.task.bench.stop)
+            self.payload_then = identity(self.payload)
 
     def start(self) -> None:
         """Starts all, one after another, and proves each; one that fails is void, and the others go on.
@@ -84,6 +96,13 @@ class Field:
             if runner.void is None:
                 self._prove(runner)
             check_memory(len(self.runners), len(entries))
+
+    def payload_void(self) -> Void | None:
+        """Why nothing that was sent counts: somebody has changed the file since it was made. None: nobody has."""
+        if self.parameters.direction != "upload":
+            return None
+        what = difference(self.payload_then, identity(self.payload))
+        return None if what is None else Void("payload-changed", f"{self.payload}: {what}")
 
     def ready(self) -> list[Runner]:
         """Those that can still be measured, in the plan's order."""
@@ -119,7 +138,7 @@ class Field:
         self.origin.register(runner.trial, "check")
         pipes = (runner.pipes.commands, runner.pipes.answers)
         launch = launch_of(self.task, entry, folder, padding, told=self.told(runner.trial), pipes=pipes)
-        launch.log.write_bytes(b"")
+        begin_log(launch)
         try:
             runner.resident = Resident(self.task.bench.need_engine(), launch)
         except EnvironmentError_ as error:
@@ -131,21 +150,24 @@ class Field:
         resident = runner.resident
         assert resident is not None  # noqa: S101 - launched, or it would be void
         saved = runner.folder / "saved"
-        with Talk(runner.pipes) as talk:
-            try:
+        code, doing = "not-ready", "its start"
+        try:
+            with Talk(runner.pipes) as talk:
                 self._hear_ready(runner, resident, talk)
-            except Silent as silence:
-                runner.void = Void("not-ready", f"{silence}; its last line: {resident.last_words()}")
-                return
-            began_ns = time.monotonic_ns()
-            try:
+                code, doing = "stalled", "its first repetition"
+                began_ns = time.monotonic_ns()
                 talk.say("go" if self.parameters.direction == "upload" else f"save {saved}")
                 timeout_s = self.parameters.repetition_timeout_s
                 answer = talk.hear(timeout_s, lambda: resident.end, self.task.bench.stop)
-            except Silent as silence:
-                code = "crashed" if resident.end is not None else "stalled"
-                runner.void = Void(code, f"its first repetition: {silence}; its last line: {resident.last_words()}")
-                return
+                if talk.surplus is not None:
+                    raise Garbled(f"one command, and beside its answer `{talk.surplus}`")
+        except Silent as silence:
+            if code == "stalled" and isinstance(silence, Garbled):
+                code = "malformed-answer"
+            elif code == "stalled" and resident.end is not None:
+                code = "crashed"
+            runner.void = Void(code, f"{doing}: {silence}; its last line: {words(resident.last_words())}")
+            return
         evidence = self.origin.evidence(runner.trial)
         if evidence["first_request_ns"] is not None:
             runner.first_request_s = (evidence["first_request_ns"] - began_ns) / 1e9
@@ -157,22 +179,33 @@ class Field:
         said = talk.hear(ready_s, lambda: resident.end, self.task.bench.stop)
         runner.startup_s = time.monotonic() - resident.started_at
         if said.get("ready") is not True:
-            raise Silent(f'its first line is {said} instead of {{"ready":true}}')
+            raise Garbled(f'its first line is `{words(said)}` instead of {{"ready":true}}')
 
     def _judge(self, runner: Runner, answer: Mapping[str, Any], evidence: Mapping[str, Any], saved: Path) -> None:
         parameters = self.parameters
-        received = _hash_and_remove(saved) if parameters.direction == "download" else None
+        received = _hash_and_remove(saved, parameters.bytes) if parameters.direction == "download" else None
         runner.proof = prove(parameters, answer, evidence, wanted_sha256=sha256(parameters.bytes), saved=received)
         runner.void = runner.proof.void
 
 
-def _hash_and_remove(path: Path) -> tuple[int, str] | None:
-    """Length and SHA-256 of what a client saved; None if it saved nothing."""
+def _hash_and_remove(path: Path, most: int) -> tuple[int, str] | None:
+    """Length and SHA-256 of what a client saved; None if it saved no regular file.
+
+    Args:
+        path: where it was told to save.
+        most: bytes; of a longer file only so many and one are hashed, as it is wrong already.
+    """
+    digest = hashlib.sha256()
     try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        size = path.stat().st_size
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                return None
+            left = most + 1
+            while left > 0 and (piece := file.read(min(_PIECE, left))):
+                digest.update(piece)
+                left -= len(piece)
+        path.unlink()
     except OSError:
         return None
-    path.unlink()
-    return size, digest
+    return found.st_size, digest.hexdigest()

@@ -23,6 +23,7 @@ MOST_BYTES = 256 << 20
 """Moved in a pass, about."""
 SLOWER = 10.0
 """A traced program may take so many times the usual time-out."""
+_MOST_COUNTED = 1 << 63
 SETTLED_S = 0.05
 """A pause before and after counting, so that what a repetition set off is neither missed nor counted twice."""
 
@@ -81,6 +82,8 @@ def _calls(field: Field, entry: Entry, padding: random.Random, one: str) -> dict
             return {}
         with trace.open(encoding="utf-8", errors="replace") as lines:
             calls = system_calls.read(lines, counted.begin_s, counted.end_s)
+    except OSError:  # no room for the trace, or the program took it away: its working directory holds it
+        return {}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     count = len(counted.answers)
@@ -101,6 +104,8 @@ def _allocations(field: Field, entry: Entry, padding: random.Random, one: str) -
                 told |= {"LD_PRELOAD": str(library), allocations.VARIABLE: str(folder / "allocations")}
             launch, pipes = _launch(field, entry, folder, padding, told)
             counted = _run(field, entry, launch, pipes, counters)
+    except OSError:  # no room for the counters
+        return {}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if counted is None:
@@ -117,10 +122,15 @@ def _by_the_language(counted: Counted, one: str) -> dict[str, float | None]:
     }
     found: dict[str, float | None] = {}
     for said, name in keys.items():
-        values = [answer[said] for answer in counted.answers if isinstance(answer.get(said), int | float)]
+        values = [answer[said] for answer in counted.answers if _is_count(answer.get(said))]
         if values:
             found[name] = max(values) if said == "heap_bytes" else statistics.median(values)
     return found
+
+
+def _is_count(value: object) -> bool:
+    """A number that a count can be: what a program says may be anything, and NaN can't be stored."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST_COUNTED
 
 
 def _by_the_library(counted: Counted, one: str) -> dict[str, float | None]:

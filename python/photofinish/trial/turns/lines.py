@@ -3,12 +3,14 @@
 import json
 import os
 import select
+import stat
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from photofinish.errors import EnvironmentError_
 from photofinish.testbed.stop import StopFlag
 
 LONGEST_LINE = 65_536
@@ -17,8 +19,25 @@ End = Callable[[], str | None]
 """Answers how a contestant ended, in words; None while it runs."""
 
 
+MOST_WORDS = 300
+"""Characters of what a contestant says that are shown."""
+
+
 class Silent(Exception):  # noqa: N818 - what it did, not what we did
-    """No line came: the time is up, the process has ended, or what came is no line."""
+    """No line came: the time is up, the process has ended, its pipes are gone, or what came is no line."""
+
+
+class Garbled(Silent):
+    """What came is no line of the contract, or more than was asked for."""
+
+
+def words(said: object) -> str:
+    """What a contestant says, fit to be stored and shown: cut, and without what a terminal would obey."""
+    text = said if isinstance(said, str) else repr(said)
+    shown = "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in text[:MOST_WORDS]
+    )
+    return shown if len(text) <= MOST_WORDS else f"{shown}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +49,18 @@ class Pipes:
 
     @classmethod
     def make(cls, folder: Path) -> "Pipes":
-        """Makes them in a folder."""
+        """Makes them in a folder.
+
+        Raises:
+            EnvironmentError_: the file system has no room, or no FIFOs.
+        """
         pipes = cls(folder / "commands", folder / "answers")
         for each in (pipes.commands, pipes.answers):
-            os.mkfifo(each, 0o600)
+            try:
+                os.mkfifo(each, 0o600)
+            except OSError as error:
+                mend = "free space, or put --work on a file system that has FIFOs"
+                raise EnvironmentError_(f"{each}: the FIFO can't be made ({error.strerror}); {mend}") from error
         return pipes
 
 
@@ -41,8 +68,17 @@ class Talk:
     """A conversation; ``with`` closes its ends of the pipes, which the contestant does not notice."""
 
     def __init__(self, pipes: Pipes) -> None:
-        self._commands = os.open(pipes.commands, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
-        self._answers = os.open(pipes.answers, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        """Opens both.
+
+        Raises:
+            Silent: one is gone, or is no FIFO any more; the contestant's own working directory holds them.
+        """
+        self._commands = _open(pipes.commands)
+        try:
+            self._answers = _open(pipes.answers)
+        except Silent:
+            os.close(self._commands)
+            raise
         self._pending = b""
 
     def __enter__(self) -> Self:
@@ -53,8 +89,20 @@ class Talk:
         os.close(self._answers)
 
     def say(self, line: str) -> None:
-        """Gives one command."""
-        os.write(self._commands, line.encode() + b"\n")
+        """Gives one command.
+
+        Raises:
+            Silent: the pipe is full, as it does not read its commands.
+        """
+        try:
+            os.write(self._commands, line.encode() + b"\n")
+        except BlockingIOError:
+            raise Silent("it does not read its commands") from None
+
+    @property
+    def surplus(self) -> str | None:
+        """What it said beyond the answers that were asked for, as far as that has been read; None: nothing."""
+        return words(self._pending.decode(errors="replace")) if self._pending else None
 
     def hear(self, timeout_s: float, end_of: End, stop: StopFlag | None = None) -> dict[str, Any]:
         """The next line, parsed.
@@ -65,7 +113,7 @@ class Talk:
             stop: looked at meanwhile.
 
         Raises:
-            Silent: there was none, or it is no JSON object; the text says which.
+            Silent: there was none; ``Garbled``: it is no JSON object. The text says which.
             Interrupted: the stop flag was set.
         """
         deadline = time.monotonic() + timeout_s
@@ -81,12 +129,23 @@ class Talk:
             elif (end := end_of()) is not None:
                 raise Silent(f"it {end}")
             if len(self._pending) > LONGEST_LINE:
-                raise Silent(f"a line of more than {LONGEST_LINE} bytes")
+                raise Garbled(f"a line of more than {LONGEST_LINE} bytes")
         line, _, self._pending = self._pending.partition(b"\n")
         try:
             answer = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
-            raise Silent(f"a line that is no JSON object: {line[:200].decode(errors='replace')!r}")
+            raise Garbled(f"a line that is no JSON object: `{words(line.decode(errors='replace'))}`")
         return answer
+
+
+def _open(fifo: Path) -> int:
+    try:
+        end = os.open(fifo, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError as error:
+        raise Silent(f"its FIFO {fifo.name} can't be opened ({error.strerror})") from error
+    if not stat.S_ISFIFO(os.fstat(end).st_mode):
+        os.close(end)
+        raise Silent(f"its FIFO {fifo.name} is something else now")
+    return end

@@ -11,7 +11,7 @@ from photofinish.errors import EnvironmentError_
 from photofinish.testbed.processes import Launch, Resident, Stopped
 from photofinish.testbed.stop import StopFlag
 from photofinish.trial.driver import RoundTask
-from photofinish.trial.launch import ADDRESS, PADDING_BYTES, scratch_folder
+from photofinish.trial.launch import ADDRESS, PADDING_BYTES, begin_log, scratch_folder
 
 READY_S = 10.0
 ANSWER_S = 10.0
@@ -29,8 +29,8 @@ class Origin:
         """
         bench = task.bench
         self.address = (ADDRESS, bench.ports.take())
-        self._folder = scratch_folder(task, "origin~")
         engine = bench.need_engine()
+        self._folder = scratch_folder(task, "origin~")
         argv = [str(engine), "origin", "--address", ADDRESS, "--port", str(self.address[1])]
         launch = Launch(
             name=f"{os.getpid()}-{task.index:04}-origin",
@@ -40,8 +40,12 @@ class Origin:
             log=bench.scratch / "origin~.log",
             cpus=bench.cores.origin,
         )
-        launch.log.write_bytes(b"")
-        self.resident = Resident(engine, launch)
+        try:
+            begin_log(launch)
+            self.resident = Resident(engine, launch)
+        except EnvironmentError_:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
         try:
             self._wait(bench.stop)
         except BaseException:

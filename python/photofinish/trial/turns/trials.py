@@ -11,6 +11,7 @@ from photofinish.testbed.proc import Footprint
 from photofinish.trial import gates
 from photofinish.trial.turns.drive import Turns
 from photofinish.trial.turns.evidence import Account, Proof
+from photofinish.trial.turns.lines import words
 from photofinish.trial.turns.parameters import TurnsParameters
 from photofinish.verdict.warmup import steadiness
 
@@ -130,7 +131,8 @@ def _failure(windows: Sequence[Mapping[str, Any]], target: Mapping[str, Any], ea
     for reason, code in FAILURE_CODES.items():
         if count := failed.get(reason, 0):
             text = f"{count} repetitions: {gates.CODES[code].meaning}"
-            return Void(code, "; ".join([text, *(f"for example: {more}" for more in (example, each.end) if more)]))
+            examples = (words(more) for more in (example, each.end) if more)
+            return Void(code, "; ".join([text, *(f"for example: {more}" for more in examples)]))
     unknown = {reason: count for reason, count in failed.items() if count}
     if unknown:
         return Void("failed", f"repetitions failed for unknown reasons: {unknown}")

@@ -11,7 +11,7 @@ from photofinish.errors import EnvironmentError_
 from photofinish.store.records import Void
 from photofinish.testbed.processes import Resident, Stopped, stop_all
 from photofinish.trial.driver import RoundTask
-from photofinish.trial.launch import ADDRESS, check_memory, launch_of, scratch_folder
+from photofinish.trial.launch import ADDRESS, begin_log, check_memory, launch_of, scratch_folder
 
 PATIENCE_S = 3.0
 """So long the next start waits for a contestant; a slower one gets the rest of its time after all have started."""
@@ -94,7 +94,7 @@ class Field:
         runner = Runner(entry, slot, (ADDRESS, bench.ports.take()), folder)
         self.runners.append(runner)
         launch = launch_of(self.task, entry, folder, padding, port=runner.address[1])
-        launch.log.write_bytes(b"")
+        begin_log(launch)
         try:
             runner.resident = Resident(bench.need_engine(), launch)
         except EnvironmentError_ as error:
