@@ -179,3 +179,22 @@ def test_a_file_can_not_pretend_to_be_a_variant(tmp_path: Path) -> None:
     folder = write_contestant(tmp_path, "one", ["true"], variant_of="another")
     with pytest.raises(InputError, match="variant_of: stands in a file"):
         load_manifests(folder)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+def test_times_that_are_no_numbers_of_seconds_are_refused(tmp_path: Path, number: str) -> None:
+    folder = write_contestant(tmp_path, "one", ["true"], more=f"[ready]\ntimeout_s = {number}")
+    with pytest.raises(InputError, match=r"ready\.timeout_s"):
+        load_manifests(folder)
+
+
+def test_what_no_program_can_be_given_is_told_before_it_is_started(tmp_path: Path) -> None:
+    folder = write_contestant(tmp_path, "one", ["true"])
+    with (folder / "contestant.toml").open("a", encoding="utf-8") as file:
+        file.write('\nenv = { "A=B" = "x", "" = "y", GOOD = "\\u0000" }\n')
+    with pytest.raises(InputError) as error:
+        load_manifests(folder)
+    text = str(error.value)
+    assert "start.env: 'A=B' is no name of a variable; write a name without `=`" in text
+    assert "start.env: '' is no name of a variable" in text
+    assert "start.env.GOOD: holds a null byte" in text

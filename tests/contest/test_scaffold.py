@@ -1,3 +1,4 @@
+import errno
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,19 @@ def test_a_place_that_takes_no_folder_is_an_error_with_a_mend(tmp_path: Path) ->
     (tmp_path / "file").write_text("", encoding="ascii")
     with pytest.raises(EnvironmentError_, match="use --into another folder"):
         scaffold.write("uploads", "one", "go", tmp_path / "file")
+
+
+def test_half_a_folder_is_not_left_in_the_way_of_the_next_attempt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = Path.write_text
+
+    def full(path: Path, text: str, **more: str) -> int:
+        if path.name == "README.md":
+            return write(path, text, **more)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(EnvironmentError_, match="No space left"):
+        scaffold.write("uploads", "one", "go", tmp_path)
+    assert list(tmp_path.iterdir()) == []

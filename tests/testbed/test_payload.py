@@ -1,12 +1,14 @@
 import errno
 import hashlib
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from photofinish.errors import EnvironmentError_
-from photofinish.testbed.payload import PERIOD, payload_file, pieces, sha256
+from photofinish.testbed.payload import PERIOD, difference, identity, payload_file, pieces, sha256
+from photofinish.testbed.stop import Interrupted, StopFlag
 
 
 def splitmix(seed: int, count: int) -> list[int]:
@@ -70,3 +72,40 @@ def test_a_full_disk_is_one_clear_line_and_leaves_nothing(tmp_path: Path, monkey
     with pytest.raises(EnvironmentError_, match=r"payload of 1000 bytes can't be written \(No space left.*free space"):
         payload_file(tmp_path, 1000)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_drafts_of_laboratories_that_were_killed_are_removed_and_those_of_living_ones_kept(tmp_path: Path) -> None:
+    with subprocess.Popen(["true"]) as dead:
+        dead.wait()
+    left = tmp_path / f"payload-1000.{dead.pid}.new"
+    others = [tmp_path / f"payload-1000.{os.getppid()}.new", tmp_path / f"payload-2000.{dead.pid}.new"]
+    for each in (left, *others):
+        each.touch()
+    path = payload_file(tmp_path, 1000)
+    assert set(tmp_path.iterdir()) == {path, *others}
+
+
+def test_stopping_while_the_file_is_made_leaves_nothing(tmp_path: Path) -> None:
+    stop = StopFlag()
+    stop.set()
+    with pytest.raises(Interrupted):
+        payload_file(tmp_path, 1000, stop)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_the_same_until_it_is_touched_and_what_has_become_of_it_is_told(tmp_path: Path) -> None:
+    path = payload_file(tmp_path, 1000)
+    then = identity(path)
+    path.read_bytes()
+    assert difference(then, identity(path)) is None
+    os.utime(path, ns=(0, 0))
+    assert difference(then, identity(path)) == "it was written to"
+    path.replace(tmp_path / "another")
+    assert difference(then, identity(path)) == "it is gone"
+    path.write_bytes((tmp_path / "another").read_bytes())
+    assert difference(then, identity(path)) == "another file stands in its place"
+    with path.open("ab") as file:
+        file.write(b"x")
+    assert difference(then, identity(path)) == "it grew from 1000 to 1001 bytes"
+    os.truncate(path, 10)
+    assert difference(then, identity(path)) == "it shrank from 1000 to 10 bytes"

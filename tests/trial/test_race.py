@@ -167,3 +167,27 @@ def test_unknown_drivers_are_told_and_any_class_can_be_one() -> None:
     with pytest.raises(InputError, match="no_such_module"):
         load_driver("no_such_module:Driver")
     assert isinstance(load_driver("tests.trial.test_race:Script"), Script)
+
+
+def test_an_error_after_the_wish_to_stop_is_that_wish(workshop: Workshop) -> None:
+    store, stop = Memory(plan()), StopFlag()
+
+    def act(task: RoundTask) -> None:
+        if task.index == 1:  # as when Ctrl-C has ended a child that the round needs
+            stop.set()
+            raise EnvironmentError_("the origin does not answer")
+
+    assert run_race(store, "r", workshop, stop=stop, driver=Script(act)) == "interrupted"
+    assert len(store.race.rounds) == 1
+
+
+def test_a_round_knows_how_many_before_it_count(workshop: Workshop) -> None:
+    store = Memory(plan(rounds=2))
+    seen: list[int] = []
+
+    def act(task: RoundTask) -> Void | None:
+        seen.append(task.counted)
+        return Void("interference", "noise") if task.index == 0 else None
+
+    assert run_race(store, "r", workshop, driver=Script(act)) == "finished"
+    assert seen == [0, 0, 1]

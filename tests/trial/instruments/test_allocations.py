@@ -65,3 +65,12 @@ def test_the_library_is_compiled_once(tmp_path: Path) -> None:
 def test_without_a_compiler_there_is_no_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert library(tmp_path) is None
+
+
+def test_a_file_that_the_program_cuts_off_reads_as_nothing_counted(tmp_path: Path) -> None:
+    path = tmp_path / "counters"
+    with Counters(path) as counters:
+        os.truncate(path, 5)
+        counters.forget_peak()
+        os.truncate(path, 5)
+        assert counters.read().calls == 0

@@ -1,6 +1,5 @@
 """A downloader over a plain socket that does one thing wrong on purpose: ``downloader.py MODE``."""
 
-import errno
 import http.client
 import json
 import os
@@ -27,7 +26,7 @@ def download(connection: http.client.HTTPConnection, path: str | None) -> dict[s
     body = response.read()
     if path is not None and MODE != "saves-nothing":
         if MODE == "disk-full":
-            raise OSError(errno.ENOSPC, "No space left on device")
+            Path("/dev/full").write_bytes(body)
         saved = {"other-bytes": bytes(len(body)), "short": body[:-1]}.get(MODE, body)
         Path(path).write_bytes(saved)
     return {"bytes": len(body) + (MODE == "boasts"), "status": response.status}

@@ -27,7 +27,6 @@ window_ms = 3
 cycles = 3
 warmup_cycles = 2
 repetition_timeout_s = 1
-instruments = false
 bounds = { foreign = 1.0, steal = 1.0, rest_void = 1.0 }
 """
 
@@ -50,7 +49,8 @@ def race(root: Path, program: str, modes: list[str], *, more: str = "", directio
         manifest = f"[ready]\ntimeout_s = {0.5 if mode == 'never-ready' else 20}\n[stop]\ntimeout_s = 0.5"
         name = "one" if mode == "good" else f"x-{mode}"
         write_contestant(root, name, ["{python}", program, mode], more=manifest)
-    body = f'[cells.parameters]\ndirection = "{direction}"\n{PARAMETERS}{textwrap.dedent(more)}'
+    more = textwrap.dedent(more) if "instruments" in more else f"instruments = false\n{textwrap.dedent(more)}"
+    body = f'[cells.parameters]\ndirection = "{direction}"\n{PARAMETERS}{more}'
     suite = load_suite(write_suite(root, driver="turns", body=body, denominator="requests"))
     plan = make_plan(suite, "quick", rounds=1, seed=1)
     workshop = prepare(plan, load_all(suite), root / "work")

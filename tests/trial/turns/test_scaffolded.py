@@ -27,7 +27,9 @@ def test_contestants_as_they_are_written_count(tmp_path: Path, suite: str, direc
         manifest = made / "contestant.toml"
         text = manifest.read_text(encoding="utf-8")
         manifest.write_text(text.replace(f'suite = "{suite}"', 'suite = "toy"'), encoding="utf-8")
-    body = f'[cells.parameters]\ndirection = "{direction}"\nconnection = "{connection}"\n{PARAMETERS}'
+    body = (
+        f'[cells.parameters]\ndirection = "{direction}"\nconnection = "{connection}"\ninstruments = false\n{PARAMETERS}'
+    )
     loaded = load_suite(write_suite(tmp_path, driver="turns", body=body, denominator="requests"))
     plan = make_plan(loaded, "quick", rounds=1, seed=1)
     workshop = prepare(plan, load_all(loaded), tmp_path / "work")

@@ -136,5 +136,18 @@ def test_who_ended_is_void_even_if_all_that_it_did_was_right() -> None:
 def test_an_engine_that_gave_up_is_an_error() -> None:
     with pytest.raises(EnvironmentError_, match=r"gave up its turns \(deadline\)"):
         parse(b'{"event":"end","aborted":"deadline"}', 1.0, 0.0)
+    with pytest.raises(EnvironmentError_, match=r"\(origin-gone\); see origin~\.log"):
+        parse(b'{"event":"end","aborted":"origin-gone"}', 1.0, 0.0)
+    with pytest.raises(EnvironmentError_, match=r"\(signal\); go on with `photofinish resume`"):
+        parse(b'{"event":"end","aborted":"signal"}', 1.0, 0.0)
+    with pytest.raises(EnvironmentError_, match="lines are cut off"):
+        parse(b'{"event":"cyc', 1.0, 0.0)
     with pytest.raises(EnvironmentError_, match="without its last line"):
         parse(b"", 1.0, 0.0)
+
+
+def test_what_a_contestant_says_is_shown_without_what_a_terminal_would_obey() -> None:
+    trial = judged(window(0, failed={"error": 1}, error="\x1b[31m" + "x" * 5_000))
+    assert trial.void is not None
+    assert trial.void.detail.isprintable()
+    assert len(trial.void.detail) < 500

@@ -13,6 +13,12 @@ MODE = sys.argv[1]
 URL = urllib.parse.urlsplit(os.environ["PHOTOFINISH_URL"])
 FILE = Path(os.environ["PHOTOFINISH_FILE"])
 KEEP = os.environ["PHOTOFINISH_CONNECTION"] == "keep"
+FIRST_WORDS = {
+    "babbles": "no json at all",
+    "digs": "[" * 50_000,
+    "paints": '{"error": "\\ud800\\u001b[31mred\\n' + 5_000 * "x" + '"}',
+}
+"""What some say from their first repetition on: no JSON, JSON too deep to parse, and what can't be shown as it is."""
 
 
 def say(line: str) -> None:
@@ -83,6 +89,9 @@ class Repeater:
         self.done += 1
         if MODE == "garbage" and self.done > 1:
             said = "done!"
+        said = FIRST_WORDS.get(MODE, said)
+        if MODE == "counts-nothing" and "PHOTOFINISH_COUNT" in os.environ:
+            said = said[:-1] + ', "allocated_bytes": NaN, "allocations": true, "heap_bytes": -1}'
         return [said, said] if MODE == "chatty" and self.done > 1 else [said]
 
     def misbehave(self) -> None:
@@ -96,9 +105,16 @@ class Repeater:
 def main() -> None:
     if MODE == "never-ready":
         time.sleep(3600)
+    if MODE == "warns-first":
+        say("warning: this library is deprecated")
+    if MODE == "without-pipes":
+        Path("commands").unlink()
+        Path("answers").unlink()
     if MODE == "leaks":
         subprocess.Popen(["sleep", "3600"], start_new_session=True)
     say(json.dumps({"ready": True}))
+    if MODE == "floods":
+        say(json.dumps({"bytes": FILE.stat().st_size, "status": 200}) + 30_000 * "\n{}")
     repeater = Repeater()
     for _ in sys.stdin:
         repeater.misbehave()

@@ -17,6 +17,11 @@ from photofinish.trial.turns.parameters import TurnsParameters
 DEADLINE_FACTOR = 10
 """Slow contestants may take so many times what was guessed for them; beside that, each may stall once."""
 DEADLINE_EXTRA_S = 60
+MENDS = {
+    "deadline": "use a quieter machine, fewer cells or fewer cycles",
+    "origin-gone": "see origin~.log in the run's folder below --work; free memory, then `photofinish resume`",
+}
+MEND = "go on with `photofinish resume`"
 NAP_US = 30
 Orders = list[list[int]]
 
@@ -123,7 +128,7 @@ def parse(text: bytes, wall_s: float, laboratory_cpu_share: float) -> Turns:
     end = next((event for event in events if event.get("event") == "end"), None)
     if end is None:
         raise EnvironmentError_("the engine ended without its last line; rebuild it, or report this")
-    if end.get("aborted") is not None:
-        mend = "use a quieter machine, fewer cells or fewer cycles"
-        raise EnvironmentError_(f"the engine gave up its turns ({end['aborted']}); {mend}")
+    reason = end.get("aborted")
+    if reason is not None:
+        raise EnvironmentError_(f"the engine gave up its turns ({reason}); {MENDS.get(reason, MEND)}")
     return Turns(cycles, targets, end, wall_s, laboratory_cpu_share)

@@ -96,6 +96,11 @@ class Field:
             if runner.void is None:
                 self._prove(runner)
             check_memory(len(self.runners), len(entries))
+        for runner in self.ready():  # one without its pipes would be an error for the engine, and end the race
+            try:
+                Talk(runner.pipes).close()
+            except Silent as silence:
+                runner.void = Void("not-ready", f"{silence}; a contestant leaves its working directory's pipes alone")
 
     def payload_void(self) -> Void | None:
         """Why nothing that was sent counts: somebody has changed the file since it was made. None: nobody has."""
