@@ -1,5 +1,7 @@
 import json
-from typing import Any
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -7,8 +9,11 @@ from photofinish.contest.suite import Cell
 from photofinish.errors import EnvironmentError_
 from photofinish.store.records import Trial
 from photofinish.testbed.proc import Footprint
-from photofinish.trial.turns.drive import parse
+from photofinish.testbed.processes import Resident
+from photofinish.trial.turns.drive import Target, document, parse
 from photofinish.trial.turns.evidence import Proof
+from photofinish.trial.turns.lines import Pipes
+from photofinish.trial.turns.origin import Origin
 from photofinish.trial.turns.parameters import TurnsParameters
 from photofinish.trial.turns.trials import Turned, trials_of
 
@@ -151,3 +156,16 @@ def test_what_a_contestant_says_is_shown_without_what_a_terminal_would_obey() ->
     assert trial.void is not None
     assert trial.void.detail.isprintable()
     assert len(trial.void.detail) < 500
+
+
+def test_those_who_stall_do_not_use_up_the_time_of_the_others() -> None:
+    resident = cast("Resident", SimpleNamespace(pid=1, cpuacct=None, cgroup_v2=None))
+    origin = cast("Origin", SimpleNamespace(address=("127.0.0.1", 1), resident=resident))
+    targets = [Target(name, name, resident, Pipes(Path("commands"), Path("answers"))) for name in "ab"]
+
+    def deadline_ms(repetition_timeout_s: float) -> int:
+        patient = PARAMETERS.model_copy(update={"repetition_timeout_s": repetition_timeout_s})
+        order = document(patient, targets, [[0, 1]], [[1, 0]], origin=origin, payload=None, cpus=[0], alone=True)
+        return int(order["deadline_ms"])
+
+    assert deadline_ms(130) - deadline_ms(30) == len(targets) * 100_000
