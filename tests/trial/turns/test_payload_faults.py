@@ -13,14 +13,15 @@ from photofinish.errors import EnvironmentError_
 from photofinish.store import Store
 from photofinish.store.records import Trial
 from photofinish.testbed.payload import payload_file
-from photofinish.trial.race import Progress, Workshop, begin, prepare, run_race
+from photofinish.trial.race import Progress, begin, prepare, run_race
+from photofinish.verdict.judge import judge
 from tests.contestants import write_contestant, write_suite
 from tests.trial.turns.test_rounds import PARAMETERS, UPLOADER, pytestmark  # noqa: F401
 
 SIZE = 20_000
 
 
-def made_by(root: Path, act: Callable[[Progress], None]) -> tuple[list[tuple[Trial, ...]], Workshop]:
+def made_by(root: Path, act: Callable[[Progress], None]) -> list[tuple[Trial, ...]]:
     """Two rounds of a good uploader and its twin; ``act`` sees every phase."""
     write_contestant(root, "one", ["{python}", UPLOADER, "good"], more="[stop]\ntimeout_s = 0.5")
     body = f'[cells.parameters]\ndirection = "upload"\ninstruments = false\n{PARAMETERS}'
@@ -30,7 +31,9 @@ def made_by(root: Path, act: Callable[[Progress], None]) -> tuple[list[tuple[Tri
     with Store.open(root / "store.sqlite") as store:
         begin(store, plan, workshop, "r1")
         run_race(store, "r1", workshop, progress=act)
-        return [each.trials for each in store.load("r1").rounds], workshop
+        made = store.load("r1")
+    assert {void.code for void in judge(made).voids} <= {"payload-changed"}
+    return [each.trials for each in made.rounds]
 
 
 def harm(path: Path, how: str) -> None:
@@ -63,7 +66,7 @@ def test_a_file_that_is_changed_voids_the_cell_and_the_next_round_has_it_anew(
         if progress.round == 1 and progress.phase == "turns":
             harm(file, how)
 
-    (first, second), _ = made_by(tmp_path, act)
+    first, second = made_by(tmp_path, act)
     assert [trial.void for trial in second] == [None, None]
     for trial in first:
         assert trial.void is not None
