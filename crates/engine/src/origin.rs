@@ -33,6 +33,9 @@ pub struct Args {
     /// Burn this much extra CPU per request: a handicap for calibration races
     #[arg(long, default_value_t = 0, value_name = "NANOSECONDS")]
     spend_ns: u64,
+    /// Poll instead of sleeping: costs a whole CPU a worker, and spares clients on this machine the cost of waking it
+    #[arg(long)]
+    spin: bool,
     /// Longest body of an upload, such as 500m or 8g; a longer one gets 413
     #[arg(long, default_value = "8g", value_name = "SIZE", value_parser = body_bytes)]
     max_body: u64,
@@ -54,6 +57,7 @@ pub(crate) fn run_as(which: Which, args: Args) -> ExitCode {
         backend: args.backend,
         max_connections: args.max_connections,
         spend: Nanos(args.spend_ns),
+        spin: args.spin,
         most_body_bytes: args.max_body,
     };
     let served = StopSignal::new().map_err(ServeError::from).and_then(|stop| {

@@ -37,6 +37,8 @@ pub struct Settings {
     pub max_connections: usize,
     /// Burnt for each request, on top of what it costs.
     pub spend: Nanos,
+    /// Poll instead of sleeping: a whole CPU a worker, and no client pays for waking it.
+    pub spin: bool,
     /// Longer bodies of uploads are refused; bytes.
     pub most_body_bytes: u64,
 }
@@ -51,6 +53,7 @@ impl Default for Settings {
             backend: Backend::Auto,
             max_connections: 12_000,
             spend: Nanos(0),
+            spin: false,
             most_body_bytes: MOST_BODY_BYTES,
         }
     }
@@ -100,6 +103,7 @@ pub fn serve(
             max_connections: settings.max_connections,
             cpu: settings.cpus.get(index % settings.cpus.len().max(1)).copied(),
             account: false,
+            busy_poll: if settings.spin { Nanos(u64::MAX) } else { Nanos(0) },
             stop: Some(Arc::clone(stop)),
             ..Options::default()
         };

@@ -80,7 +80,7 @@ def document(
         "deadline_ms": round(1000 * (DEADLINE_FACTOR * expected_s + stalls_s + DEADLINE_EXTRA_S)),
         "cpus": list(cpus),
         "origin": f"{origin.address[0]}:{origin.address[1]}",
-        "origin_cpu": cpu_source(origin.resident),
+        "origin_cpu": None if origin.spins else cpu_source(origin.resident),
         "window_ms": parameters.window_ms,
         "most_repetitions": parameters.most_repetitions,
         "repetition_timeout_ms": round(1000 * parameters.repetition_timeout_s),

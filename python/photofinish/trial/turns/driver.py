@@ -40,7 +40,7 @@ class TurnsDriver:
         trials: list[Trial] = []
         facts: dict[str, Any] = {"cells": {}, "start_order": {}}
         with no_collections():
-            origin = Origin(task, task.chance("padding/origin"))
+            origin = Origin(task, task.chance("padding/origin"), spins=parameters_of(task.plan.cells[0]).origin_spins)
             try:
                 for cell in task.plan.cells:
                     trials += _cell(task, cell, origin, facts, report)

@@ -20,8 +20,13 @@ ANSWER_S = 10.0
 class Origin:
     """Our own server, fresh for each round."""
 
-    def __init__(self, task: RoundTask, padding: random.Random) -> None:
+    def __init__(self, task: RoundTask, padding: random.Random, *, spins: bool) -> None:
         """Starts it; returns once it answers.
+
+        Args:
+            task: the round.
+            padding: source of chance for its environment's length.
+            spins: it polls instead of sleeping, if it has a CPU apart from the contestants'.
 
         Raises:
             EnvironmentError_: it did not start, or does not answer.
@@ -30,8 +35,10 @@ class Origin:
         bench = task.bench
         self.address = (ADDRESS, bench.ports.take())
         engine = bench.need_engine()
+        self.spins = spins and not bench.cores.shared
         self._folder = scratch_folder(task, "origin~")
         argv = [str(engine), "origin", "--address", ADDRESS, "--port", str(self.address[1])]
+        argv += ["--spin"] if self.spins else []
         launch = Launch(
             name=f"{os.getpid()}-{task.index:04}-origin",
             argv=argv,

@@ -44,6 +44,9 @@ class TurnsParameters(Frozen):
     cycles: int = Field(default=20, ge=1)
     most_repetitions: int = Field(default=400, ge=1, le=400)
     repetition_timeout_s: float = Field(default=30, gt=0)
+    origin_spins: bool = True
+    """The origin polls on a CPU that no contestant uses: a sleeping one would be woken at the contestants' expense. Its own
+    CPU is known only while it sleeps. Of a round's cells the first one decides."""
     instruments: bool = True
     """Count system calls, copied bytes and allocations in passes of their own, beside the rounds."""
     bounds: LimitsOfNoise = LimitsOfNoise()
