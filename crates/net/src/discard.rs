@@ -43,10 +43,18 @@ impl Discard {
     /// `count` bytes have passed, whether thrown away or read.
     #[inline]
     pub fn passed(&mut self, count: usize) {
-        self.left = self.left.saturating_sub(count as u64);
+        if self.left > 0 {
+            self.left = self.left.saturating_sub(count as u64);
+        }
     }
 
-    /// Whether the socket is, or has to be, in another state than one that is read.
+    /// Whether the next input is not wanted.
+    #[inline]
+    pub fn is_under_way(&self) -> bool {
+        self.left > 0
+    }
+
+    /// Whether nothing is left to throw away, and the socket is as one that is read.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.left == 0 && self.low_water == WAKE_ALWAYS

@@ -49,6 +49,7 @@ impl EpollNet {
             return self.release_politely(conn);
         }
         slot.phase = Phase::Lingering;
+        slot.state.paused = false;
         self.mark_dirty(conn);
     }
 

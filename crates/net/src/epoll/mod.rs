@@ -117,31 +117,16 @@ fn read<H: Handler>(net: &mut EpollNet, handler: &mut H, conn: Conn, ended: bool
         }
         let Some(slot) = net.table.get_mut(conn) else { return };
         let (raw, lingering) = (slot.state.fd, slot.phase == Phase::Lingering);
-        if slot.state.paused && !lingering {
-            if ended {
-                end(net, handler, conn);
+        if slot.state.is_unread() {
+            match leave_unread(net, handler, conn, ended) {
+                Next::Read => continue,
+                Next::Yield => break,
+                Next::Wait => return,
             }
-            return;
         }
-        let unwanted = slot.state.discard.next();
         net.stats.syscalls += 1;
-        match if unwanted > 0 { socket::discard(raw, unwanted) } else { socket::receive(raw, buffer) } {
-            Ok(0) if lingering => return net.peer_left_lingering(conn),
-            Ok(0) => return end(net, handler, conn),
-            Ok(count) if unwanted > 0 => {
-                net.discarded(conn, count);
-                if !lingering {
-                    handler.discarded(net, conn, count as u64);
-                    net.flush_dirty();
-                }
-                if count < unwanted && !ended {
-                    return;
-                }
-                if count as u64 == MOST_AT_ONCE {
-                    break;
-                }
-            }
-            Ok(count) => {
+        match socket::receive(raw, buffer) {
+            Ok(count @ 1..) => {
                 if !lingering {
                     net.stats.received_bytes += count as u64;
                     handler.received(net, conn, &buffer[..count]);
@@ -153,18 +138,69 @@ fn read<H: Handler>(net: &mut EpollNet, handler: &mut H, conn: Conn, ended: bool
                     return;
                 }
             }
-            Err(error) if would_block(&error) => return,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                if lingering {
-                    return net.release(conn);
+            other => {
+                if !goes_on(net, handler, conn, other) {
+                    return;
                 }
-                fail(net, handler, conn, error);
-                return net.flush_dirty();
             }
         }
     }
     net.again.push((conn, ended));
+}
+
+/// What a connection needs after a read.
+enum Next {
+    /// Another read at once.
+    Read,
+    /// Another read once others have had their turn.
+    Yield,
+    /// An edge.
+    Wait,
+}
+
+/// Throws away what the handler does not want, or leaves it where it is.
+#[cold]
+fn leave_unread<H: Handler>(net: &mut EpollNet, handler: &mut H, conn: Conn, ended: bool) -> Next {
+    let Some(slot) = net.table.get_mut(conn) else { return Next::Wait };
+    let (raw, lingering, unwanted) = (slot.state.fd, slot.phase == Phase::Lingering, slot.state.discard.next());
+    if slot.state.paused {
+        if ended {
+            end(net, handler, conn);
+        }
+        return Next::Wait;
+    }
+    net.stats.syscalls += 1;
+    let count = match socket::discard(raw, unwanted) {
+        Ok(count @ 1..) => count,
+        other => return if goes_on(net, handler, conn, other) { Next::Read } else { Next::Wait },
+    };
+    net.discarded(conn, count);
+    if !lingering {
+        handler.discarded(net, conn, count as u64);
+        net.flush_dirty();
+    }
+    match count {
+        _ if count as u64 == MOST_AT_ONCE => Next::Yield,
+        _ if count < unwanted && !ended => Next::Wait,
+        _ => Next::Read,
+    }
+}
+
+/// Whether a connection may be read again at once after a read that brought nothing.
+fn goes_on<H: Handler>(net: &mut EpollNet, handler: &mut H, conn: Conn, outcome: std::io::Result<usize>) -> bool {
+    let lingering = net.table.get(conn).is_some_and(|slot| slot.phase == Phase::Lingering);
+    match outcome {
+        Ok(_) if lingering => net.peer_left_lingering(conn),
+        Ok(_) => end(net, handler, conn),
+        Err(error) if would_block(&error) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::Interrupted => return true,
+        Err(_) if lingering => net.release(conn),
+        Err(error) => {
+            fail(net, handler, conn, error);
+            net.flush_dirty();
+        }
+    }
+    false
 }
 
 /// Tells the handler that the peer of `conn` sends no more; what is queued still leaves.

@@ -32,6 +32,14 @@ pub(super) struct Link {
     watched: Cell<bool>,
 }
 
+impl Link {
+    /// Whether input is not to be read into a buffer.
+    #[inline]
+    pub fn is_unread(&self) -> bool {
+        self.paused || self.discard.is_under_way()
+    }
+}
+
 impl Default for Link {
     fn default() -> Self {
         Self {

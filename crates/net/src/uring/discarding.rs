@@ -30,6 +30,7 @@ impl UringNet {
             }
         }
         let Some(slot) = self.table.get_mut(conn) else { return };
+        slot.state.throwing = slot.state.discard.is_under_way();
         let entry = match slot.state.discard.next() {
             0 => slot.state.target.receive(),
             most => slot.state.target.discard(most),

@@ -106,10 +106,8 @@ fn received<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, complet
         net.buffers.done(buffer);
     }
     if completion.result > 0 {
-        if buffer.is_none() && net.table.get(conn).is_some_and(|slot| slot.state.paused) {
-            end_of_paused(net, handler, conn, known);
-        } else if buffer.is_none() {
-            discarded(net, handler, conn, known, completion.result as usize);
+        if buffer.is_none() {
+            unread(net, handler, conn, known, completion.result);
         } else if !completion.more {
             net.arm_receive(conn);
         }
@@ -137,19 +135,17 @@ fn fail<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, error: i32)
     end(net, handler, conn, Closed::Failed(io::Error::from_raw_os_error(error)));
 }
 
+/// What was pending in place of a receive has completed: bytes were thrown away, or the peer of a paused connection has
+/// ended it.
 #[cold]
-fn discarded<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, known: bool, count: usize) {
-    net.discarded(conn, count);
-    if known {
-        handler.discarded(net, conn, count as u64);
-    }
-    net.arm_receive(conn);
-}
-
-/// The peer of a paused connection has ended it.
-#[cold]
-fn end_of_paused<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, known: bool) {
-    if known {
+fn unread<H: Handler>(net: &mut UringNet, handler: &mut H, conn: Conn, known: bool, result: i32) {
+    if net.table.get(conn).is_some_and(|slot| slot.state.throwing) {
+        net.discarded(conn, result as usize);
+        if known {
+            handler.discarded(net, conn, result as u64);
+        }
+        net.arm_receive(conn);
+    } else if known {
         end(net, handler, conn, Closed::ByPeer);
     } else {
         net.settle(conn);

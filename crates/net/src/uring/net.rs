@@ -30,6 +30,8 @@ pub(super) struct Link {
     /// A descriptor beside a place in the file table.
     pub descriptor: Option<OwnedFd>,
     pub discard: Discard,
+    /// What is pending in place of a receive throws away.
+    pub throwing: bool,
     /// What the kernel reads when it sets the mark.
     pub low_water: Option<Box<i32>>,
     /// Queued since the current send began.
@@ -56,6 +58,7 @@ impl Default for Link {
             target: Target::NONE,
             descriptor: None,
             discard: Discard::default(),
+            throwing: false,
             low_water: None,
             out: Outbox::default(),
             flight: Outbox::default(),
@@ -246,6 +249,7 @@ impl UringNet {
         }
         slot.state.receiving = true;
         if slot.state.paused {
+            slot.state.throwing = false;
             let end = slot.state.target.watch_end();
             return self.push(end, Operation::Receive(conn));
         }

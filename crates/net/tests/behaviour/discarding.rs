@@ -11,7 +11,7 @@ use photofinish_net::{Closed, Conn, Handler, Net, Options, TcpInfo};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::support::{Kind, Server, on_each_kind};
+use crate::support::{Kind, Server, on_each_kind, reset};
 
 const MAGIC: u64 = 0x0123_4567_89ab_cdef;
 const HEAD_BYTES: usize = 16;
@@ -34,6 +34,9 @@ struct Sink {
     infos: Vec<Option<TcpInfo>>,
     /// A body of this length is not read to its end: the connection is closed after its first bytes.
     refused: Option<u64>,
+    /// Connections are paused at the end of the turn in which something of them is thrown away.
+    pauses: bool,
+    pausing: Vec<Conn>,
 }
 
 impl Sink {
@@ -84,6 +87,9 @@ impl Handler for Sink {
     fn discarded<N: Net>(&mut self, net: &mut N, conn: Conn, bytes: u64) {
         assert!(bytes > 0);
         self.pass(net, conn, bytes);
+        if self.pauses {
+            self.pausing.push(conn);
+        }
     }
     fn flushed<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
     fn closed<N: Net>(&mut self, net: &mut N, conn: Conn, why: Closed) {
@@ -91,7 +97,11 @@ impl Handler for Sink {
         self.closed.push((why, message.passed, net.tcp_info(conn)));
     }
     fn timer<N: Net>(&mut self, _net: &mut N) {}
-    fn turn_ended<N: Net>(&mut self, _net: &mut N) {}
+    fn turn_ended<N: Net>(&mut self, net: &mut N) {
+        for conn in self.pausing.drain(..) {
+            net.pause(conn);
+        }
+    }
 }
 
 fn connect(server: &Server<Sink>) -> TcpStream {
@@ -197,19 +207,6 @@ fn a_connection_that_ends_within_a_body_has_been_counted_to_its_end() {
     });
 }
 
-/// Closes with a reset in place of an orderly end.
-fn reset(stream: TcpStream) {
-    use std::os::fd::AsRawFd;
-    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
-    // SAFETY: the option's own structure.
-    let done = unsafe {
-        let length = size_of::<libc::linger>() as libc::socklen_t;
-        libc::setsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_LINGER, (&raw const linger).cast(), length)
-    };
-    assert_eq!(done, 0);
-    drop(stream);
-}
-
 #[test]
 fn a_reset_within_a_body_is_told_once_and_the_slot_serves_on() {
     on_each_kind(|kind| {
@@ -253,6 +250,35 @@ fn a_handler_may_close_within_a_body_and_hears_no_more_of_it() {
         }
         let (sink, _) = server.end();
         assert_eq!(sink.closed.len(), 10, "{kind}");
+    });
+}
+
+#[test]
+fn a_pause_within_a_body_lasts_until_the_peer_ends_it() {
+    on_each_kind(|kind| {
+        let server = Server::start(kind, Sink { pauses: true, ..Sink::default() });
+        for _ in 0..10 {
+            let mut stream = connect(&server);
+            stream.set_write_timeout(Some(Duration::from_millis(20))).expect("an option");
+            stream.write_all(&head(u64::MAX)).expect("writes");
+            let block = vec![0; 1 << 20];
+            let mut sent = 0;
+            while let Ok(count) = stream.write(&block) {
+                sent += count;
+            }
+            assert!(sent > 1 << 20, "{kind}: {sent}");
+            reset(stream);
+        }
+        // A later turn: the ends have been told.
+        let mut stream = connect(&server);
+        stream.write_all(&message(3)).expect("writes");
+        assert_eq!(answer(&mut stream), 3);
+        let (sink, _) = server.end();
+        assert_eq!(sink.closed.len(), 10, "{kind}");
+        for (why, passed, info) in &sink.closed {
+            assert!(matches!(why, Closed::ByPeer), "{kind}: {why:?}");
+            assert!((1..info.expect("counters").bytes_received).contains(passed), "{kind}: {passed}");
+        }
     });
 }
 
