@@ -32,7 +32,7 @@ impl UringNet {
         let Some(slot) = self.table.get_mut(conn) else { return };
         slot.state.throwing = slot.state.discard.is_under_way();
         let entry = match slot.state.discard.next() {
-            0 => slot.state.target.receive(),
+            0 => slot.state.target.receive_some(),
             most => slot.state.target.discard(most),
         };
         self.push(entry, Operation::Receive(conn));

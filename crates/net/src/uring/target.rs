@@ -15,6 +15,8 @@ use crate::socket::{self, KernelAddress};
 /// `MSG_WAITALL` lets the kernel go on by itself after a short send.
 const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
 
+/// Enough for most messages that announce something large.
+const HEAD_BYTES: u32 = 8 * 1024;
 /// `IORING_RECVSEND_POLL_FIRST`
 const POLL_FIRST: u16 = 1;
 
@@ -56,6 +58,13 @@ impl Target {
     /// Completes when the peer has ended or reset the connection, whatever it sent before.
     pub fn watch_end(self) -> squeue::Entry {
         self.mark(opcode::PollAdd::new(self.number(), libc::POLLRDHUP as u32).build())
+    }
+
+    /// Receives once, and little. Behind something that was thrown away the same is likely to come again, of which a
+    /// multishot receive would copy half a MiB before it can be told.
+    pub fn receive_some(self) -> squeue::Entry {
+        let receive = opcode::Recv::new(self.number(), std::ptr::null_mut(), HEAD_BYTES).buf_group(GROUP);
+        self.mark(receive.ioprio(POLL_FIRST).build().flags(squeue::Flags::BUFFER_SELECT))
     }
 
     /// Throws away up to `most` bytes, once the socket's low-water mark is reached: not before, or each segment would be
