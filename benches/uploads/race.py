@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from photofinish.store.records import Race
 from photofinish.store.store import Store
 from photofinish.verdict.readings import Readings, counted_rounds, read
 
+ROOT = Path(__file__).resolve().parents[2]
 CELLS = ("10k-keep", "1m-keep", "100m-keep")
 LARGEST = "100m-keep"
 LIMIT, PIPE, OURS = "limit", "go-iopipe", "go-sendfile"
@@ -22,6 +23,7 @@ ENTRIES = (
     *(LIMIT, "rust-sendfile", "rust-uring-splice", OURS, "go-sendfile-generic"),
     *("go-splice", "go-multireader", "go-ospipe", PIPE, "go-buffer"),
 )
+BESIDE_ORIGIN = (LIMIT, "rust-sendfile", "go-multireader")
 COST, ORIGIN = "cpu_ns_per_byte", "origin_cpu_ns_per_byte"
 ALLOCATIONS, ALLOCATED = "allocations_per_upload", "allocated_bytes_per_upload"
 MOST_OF_LIMIT, MOST_OF_PIPE = 1.2, 0.35
@@ -44,25 +46,44 @@ class Row:
     allocated: float | None
 
 
-def race(work: Path, kept: Path, rounds: int, seed: int) -> Race:
+def sleeping(kept: Path) -> Path:
+    """The suite with an origin that sleeps, whose own CPU can be known: what it costs besides is the uploaders' to pay."""
+    suite = (ROOT / "suites" / "uploads.toml").read_text(encoding="utf-8")
+    contestants = f'driver = "turns"\ncontestants = "{ROOT / "contestants" / "uploads"}"'
+    suite = suite.replace('driver = "turns"', contestants, 1)
+    suite = suite.replace("[parameters]", "[parameters]\norigin_spins = false\ninstruments = false", 1)
+    path = kept / "sleeping.toml"
+    path.write_text(suite, encoding="utf-8")
+    return path
+
+
+def race(work: Path, kept: Path, rounds: int, seed: int, *, origin_sleeps: bool = False) -> Race:
     """Races, with the result also as JSON in ``kept``, and reads the store.
+
+    Args:
+        work: folder for builds and runs.
+        kept: takes the store and the JSON.
+        rounds: of the race.
+        seed: of all orders.
+        origin_sleeps: a few uploaders against an origin that sleeps, for what that costs.
 
     Raises:
         SystemExit: the race failed, or not one round of it counts.
     """
     kept.mkdir(parents=True, exist_ok=True)
-    store, document = kept / "race.sqlite", kept / "race.json"
+    name = "origin" if origin_sleeps else "race"
+    store, document = kept / f"{name}.sqlite", kept / f"{name}.json"
     store.unlink(missing_ok=True)
     line = [
         sys.executable,
         "-m",
         "photofinish",
         "race",
-        "uploads",
+        str(sleeping(kept)) if origin_sleeps else "uploads",
         "--cells",
         ",".join(CELLS),
         "--only",
-        ",".join(ENTRIES),
+        ",".join(BESIDE_ORIGIN if origin_sleeps else ENTRIES),
     ]
     line += ["--rounds", str(rounds), "--seed", str(seed), "--work", str(work)]
     line += ["--json", str(document), "--store", str(store)]
@@ -122,18 +143,24 @@ def beside(origin: Readings, client: Readings, entry: str) -> Measured | None:
     return Measured.of_pairs([one for one, _ in both], [other for _, other in both])
 
 
+def origin_goals(by_cell: dict[str, list[Row]]) -> list[Goal]:
+    """The origin's goal on each cell, held against what the rows say."""
+    all_goals = []
+    for cell, found in by_cell.items():
+        fastest = found[0] if found else None
+        what = f"origin's CPU against the cheapest uploader's ({fastest.entry if fastest else 'none'}), {cell}"
+        all_goals.append(Goal(what, 1.0, fastest.origin_to_it if fastest else None, below=True))
+    return all_goals
+
+
 def goals(by_cell: dict[str, list[Row]]) -> list[Goal]:
-    """Every goal, held against what the rows say."""
+    """The uploaders' goals, held against what the rows say."""
     named = {cell: {row.entry: row for row in found} for cell, found in by_cell.items()}
     largest = named.get(LARGEST, {}).get(OURS)
     all_goals = [
         Goal(f"{OURS} against {LIMIT}, CPU, {LARGEST}", MOST_OF_LIMIT, largest.to_limit if largest else None),
         Goal(f"{OURS} against {PIPE}, CPU, {LARGEST}", MOST_OF_PIPE, largest.to_pipe if largest else None),
     ]
-    for cell, found in by_cell.items():
-        fastest = found[0] if found else None
-        what = f"origin's CPU against the cheapest uploader's ({fastest.entry if fastest else 'none'}), {cell}"
-        all_goals.append(Goal(what, 1.0, fastest.origin_to_it if fastest else None, below=True))
     for cell, of_cell in named.items():
         ours = of_cell.get(OURS)
         counts = None if ours is None or ours.allocations is None else Measured(ours.allocations)
@@ -143,18 +170,18 @@ def goals(by_cell: dict[str, list[Row]]) -> list[Goal]:
     return all_goals
 
 
-def text(raced: Race) -> str:
-    """A table a cell, and the goals."""
+def text(raced: Race, held: Callable[[dict[str, list[Row]]], list[Goal]] = goals) -> str:
+    """A table a cell, and the goals that they are held against."""
     by_cell = {cell.id: rows(raced, cell) for cell in raced.run.plan.cells}
     titles = {cell.id: cell.title for cell in raced.run.plan.cells}
     rounds, void = len(counted_rounds(raced)), sum(one.void is not None for one in raced.rounds)
     parts = [f"{rounds} rounds count, {void} are void; seed {raced.run.plan.seed}."]
     parts += [f"### {titles[cell]}\n\n{cell_table(found)}" for cell, found in by_cell.items()]
-    return "\n\n".join([*parts, "### Goals", goals_table(goals(by_cell))])
+    return "\n\n".join([*parts, "### Goals", goals_table(held(by_cell))])
 
 
 def cell_table(found: Iterable[Row]) -> str:
-    """The rows of one cell."""
+    """The rows of one cell, with the columns that anybody has a figure for."""
     head = ["uploader", "CPU, ns/byte", f"against {LIMIT} [95 %]", f"against {PIPE} [95 %]"]
     head += ["origin's CPU beside it, ns/byte", "allocations an upload", "bytes allocated an upload"]
     lines = [
@@ -169,7 +196,8 @@ def cell_table(found: Iterable[Row]) -> str:
         ]
         for row in found
     ]
-    return table(head, lines)
+    shown = [place for place in range(len(head)) if place == 0 or any(line[place] != "–" for line in lines)]
+    return table([head[place] for place in shown], [[line[place] for place in shown] for line in lines])
 
 
 def _or_dash(measured: Measured | None) -> str:

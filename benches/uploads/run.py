@@ -1,7 +1,7 @@
 """What sending and sinking an upload cost: the ways to sink, one pair against iperf3, and the suite against its goals.
 
 make bench-uploads
-.venv/bin/python -m benches.uploads.run [--part sinks|iperf|race] [--rounds N] [--keep]
+.venv/bin/python -m benches.uploads.run [--part sinks|iperf|race|origin] [--rounds N] [--keep]
 """
 
 import argparse
@@ -20,7 +20,7 @@ from photofinish.testbed.payload import payload_file
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-ROUNDS = {"sinks": 12, "iperf": 20, "race": 11}
+ROUNDS = {"sinks": 12, "iperf": 20, "race": 11, "origin": 7}
 SENT_BYTES = 100 << 20
 
 
@@ -44,7 +44,10 @@ def parts(work: Path, kept: Path, seed: int) -> dict[str, Callable[[int], str]]:
     def of_race(rounds: int) -> str:
         return race.text(race.race(work, kept, rounds, seed))
 
-    return {"sinks": of_sinks, "iperf": of_iperf, "race": of_race}
+    def of_origin(rounds: int) -> str:
+        return race.text(race.race(work, kept, rounds, seed, origin_sleeps=True), race.origin_goals)
+
+    return {"sinks": of_sinks, "iperf": of_iperf, "race": of_race, "origin": of_origin}
 
 
 def main() -> None:

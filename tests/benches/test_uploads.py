@@ -1,10 +1,13 @@
 """Goals against measured figures, and what the benches of uploads make of runs."""
 
 import math
+from pathlib import Path
 
 import pytest
 from benches.uploads import iperf, race, sinks
 from benches.uploads.goals import Goal, Measured, goals_table
+
+from photofinish.contest.loading import load_suite
 
 WIDE = Measured(1.1, 0.9, 1.3)
 
@@ -101,11 +104,25 @@ def test_the_goals_of_a_race_are_read_from_its_rows() -> None:
     ours = row(race.OURS, 0.12, to_limit=Measured(1.1), to_pipe=Measured(0.4), allocations=64.0, allocated=10241.0)
     fastest = row(race.LIMIT, 0.11, origin_to_it=Measured(0.5))
     outcomes = [goal.outcome() for goal in race.goals({race.LARGEST: [fastest, ours]})]
-    assert outcomes == ["met", "**missed**", "met", "met", "**missed**"]
+    assert outcomes == ["met", "**missed**", "met", "**missed**"]
+    assert [goal.outcome() for goal in race.origin_goals({race.LARGEST: [fastest, ours]})] == ["met"]
+    assert [goal.outcome() for goal in race.origin_goals({race.LARGEST: [ours]})] == ["not measured"]
+
+
+def test_a_column_that_nobody_has_a_figure_for_is_left_out() -> None:
+    assert "origin" not in race.cell_table([row(race.LIMIT, 0.11, allocations=2.0)])
+    assert "origin" in race.cell_table([row(race.LIMIT, 0.11, origin=0.1), row(race.OURS, 0.12)])
+
+
+def test_the_suite_with_a_sleeping_origin_is_the_suite_but_for_that(tmp_path: Path) -> None:
+    ours, other = load_suite("uploads"), load_suite(race.sleeping(tmp_path))
+    assert other.parameters == {**ours.parameters, "origin_spins": False, "instruments": False}
+    assert (other.cells, other.metrics, other.contestants) == (ours.cells, ours.metrics, ours.contestants)
 
 
 def test_what_a_race_did_not_yield_is_not_measured() -> None:
     assert {goal.outcome() for goal in race.goals({race.LARGEST: []})} == {"not measured"}
+    assert {goal.outcome() for goal in race.origin_goals({race.LARGEST: []})} == {"not measured"}
 
 
 def test_no_allocation_at_all_keeps_to_the_goal() -> None:

@@ -160,7 +160,7 @@ def test_what_a_contestant_says_is_shown_without_what_a_terminal_would_obey() ->
 
 def test_those_who_stall_do_not_use_up_the_time_of_the_others() -> None:
     resident = cast("Resident", SimpleNamespace(pid=1, cpuacct=None, cgroup_v2=None))
-    origin = cast("Origin", SimpleNamespace(address=("127.0.0.1", 1), resident=resident))
+    origin = cast("Origin", SimpleNamespace(address=("127.0.0.1", 1), resident=resident, spins=True))
     targets = [Target(name, name, resident, Pipes(Path("commands"), Path("answers"))) for name in "ab"]
 
     def deadline_ms(repetition_timeout_s: float) -> int:
