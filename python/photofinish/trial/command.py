@@ -34,6 +34,7 @@ from photofinish.testbed.stop import StopFlag
 from photofinish.trial import gates
 from photofinish.trial.driver import Report, RoundTask
 from photofinish.trial.noise import LimitsOfNoise
+from photofinish.trial.parameters import problems
 
 KIB = 1024
 _OUTPUT_BYTES = 1 << 16
@@ -88,15 +89,12 @@ class CommandDriver:
 
     def check(self, plan: Plan) -> None:
         """See ``Driver.check``."""
-        lines = []
+        lines: list[str] = []
         for cell in plan.cells:
             try:
                 CommandParameters.model_validate(cell.parameters)
             except ValidationError as error:
-                for item in error.errors(include_url=False):
-                    key = ".".join(str(part) for part in item["loc"])
-                    what = str(item["msg"]).lower()
-                    lines.append(f"suite '{plan.suite.name}': cells.{cell.id}.parameters.{key}: {what}; correct it")
+                lines += problems(plan, cell, error)
         if lines:
             raise InputError("\n".join(lines))
 

@@ -11,6 +11,7 @@ from photofinish.store.records import Trial, Void
 from photofinish.testbed.counters import read_counters
 from photofinish.testbed.proc import cpu_ns
 from photofinish.testbed.processes import Resident, Stopped
+from photofinish.trial import gates
 
 
 class Watch:
@@ -44,6 +45,21 @@ class Watch:
             "wall_s": wall_s,
             "engine": engine,
         }
+
+
+def round_void(cells: Mapping[str, Mapping[str, Any]], bounds: Mapping[str, gates.Bounds]) -> Void | None:
+    """Why a whole round does not count: the first cell with more interference than its bounds allow takes it.
+
+    Args:
+        cells: cell → its facts; a cell that nobody was measured on has none.
+        bounds: cell → its bounds, in the plan's order.
+    """
+    for cell, allowed in bounds.items():
+        if (seen := cells.get(cell)) is not None:
+            void = gates.interference_void(seen["foreign_share"], seen["steal_share"], allowed)
+            if void is not None:
+                return Void(void.code, f"{cell}: {void.detail}")
+    return None
 
 
 def with_its_end(trial: Trial, stopped: Stopped | None) -> Trial:

@@ -8,8 +8,7 @@ from typing import Any
 from photofinish.contest.order import orders
 from photofinish.contest.plan import Plan
 from photofinish.contest.suite import Cell
-from photofinish.store.records import Round, Trial, Void
-from photofinish.trial import gates
+from photofinish.store.records import Round, Trial
 from photofinish.trial.driver import Report, RoundTask
 from photofinish.trial.turns.drive import Target, document, drive
 from photofinish.trial.turns.field import Field, Runner
@@ -17,7 +16,7 @@ from photofinish.trial.turns.instrumented import figures
 from photofinish.trial.turns.origin import Origin
 from photofinish.trial.turns.parameters import check, parameters_of
 from photofinish.trial.turns.trials import Turned, trials_of
-from photofinish.trial.watch import Watch, no_collections, with_its_end
+from photofinish.trial.watch import Watch, no_collections, round_void, with_its_end
 
 
 class TurnsDriver:
@@ -47,7 +46,15 @@ class TurnsDriver:
             finally:
                 origin.stop(urgent=task.bench.stop.urgent)
         duration_s = time.monotonic() - began
-        return Round(task.index, task.seed, started_at, duration_s, tuple(trials), facts, void=_round_void(task, facts))
+        return Round(
+            task.index,
+            task.seed,
+            started_at,
+            duration_s,
+            tuple(trials),
+            facts,
+            void=round_void(facts["cells"], {cell.id: parameters_of(cell).noise_bounds() for cell in task.plan.cells}),
+        )
 
 
 def _cell(task: RoundTask, cell: Cell, origin: Origin, facts: dict[str, Any], report: Report) -> list[Trial]:
@@ -145,16 +152,3 @@ def _constants(task: RoundTask, runner: Runner) -> dict[str, float | None]:
         "build_s": built.build_s if built else None,
         "binary_bytes": built.binary_bytes if built else None,
     }
-
-
-def _round_void(task: RoundTask, facts: dict[str, Any]) -> Void | None:
-    """The first cell whose interference is beyond its bounds takes the round."""
-    for cell in task.plan.cells:
-        seen = facts["cells"].get(cell.id)
-        if seen is None:
-            continue
-        bounds = parameters_of(cell).noise_bounds()
-        void = gates.interference_void(seen["foreign_share"], seen["steal_share"], bounds)
-        if void is not None:
-            return Void(void.code, f"{cell.id}: {void.detail}")
-    return None

@@ -10,6 +10,7 @@ from photofinish.contest.suite import Cell, Frozen
 from photofinish.errors import InputError
 from photofinish.trial.gates import Bounds
 from photofinish.trial.noise import LimitsOfNoise
+from photofinish.trial.parameters import place, problems
 
 START_S = 0.35
 """Guess for the start, the check and the end of one contestant."""
@@ -91,14 +92,11 @@ def check(plan: Plan) -> None:
     """
     lines = []
     for cell in plan.cells:
-        where = f"suite '{plan.suite.name}': cells.{cell.id}.parameters"
+        where = place(plan, cell)
         try:
             parameters = parameters_of(cell)
         except ValidationError as error:
-            for item in error.errors(include_url=False):
-                key = ".".join(str(part) for part in item["loc"])
-                what = "unknown parameter" if item["type"] == "extra_forbidden" else str(item["msg"]).lower()
-                lines.append(f"{where}.{key}: {what}; correct it in the suite, or in what you laid over it")
+            lines += problems(plan, cell, error)
             continue
         if parameters.cache == "cold" and parameters.direction == "download":
             lines.append(f"{where}.cache: a download reads no file; leave out cold")

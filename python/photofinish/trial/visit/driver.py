@@ -7,15 +7,14 @@ from typing import Any
 from photofinish.contest.order import orders
 from photofinish.contest.plan import Plan
 from photofinish.contest.suite import Cell
-from photofinish.store.records import Round, Trial, Void
+from photofinish.store.records import Round, Trial
 from photofinish.testbed.processes import Stopped
-from photofinish.trial import gates
 from photofinish.trial.driver import Report, RoundTask
 from photofinish.trial.visit.drive import Target, document, drive
 from photofinish.trial.visit.field import Field, Runner
 from photofinish.trial.visit.parameters import check, parameters_of
 from photofinish.trial.visit.trials import Visited, trials_of
-from photofinish.trial.watch import Watch, no_collections, with_its_end
+from photofinish.trial.watch import Watch, no_collections, round_void, with_its_end
 
 START_S = 0.4
 """Guess for the start and the end of one contestant."""
@@ -61,7 +60,7 @@ class VisitDriver:
             duration_s=time.monotonic() - began,
             trials=tuple(with_its_end(trial, stopped.get(trial.entry)) for trial in trials),
             facts=facts,
-            void=_round_void(task, facts),
+            void=round_void(facts["cells"], {cell.id: parameters_of(cell).noise_bounds() for cell in task.plan.cells}),
         )
 
 
@@ -125,14 +124,3 @@ def _constants(task: RoundTask, runner: Runner) -> dict[str, float | None]:
         "build_s": built.build_s if built else None,
         "binary_bytes": built.binary_bytes if built else None,
     }
-
-
-def _round_void(task: RoundTask, facts: dict[str, Any]) -> Void | None:
-    """The first cell whose interference is beyond its bounds takes the round."""
-    for cell in task.plan.cells:
-        seen = facts["cells"][cell.id]
-        bounds = parameters_of(cell).noise_bounds()
-        void = gates.interference_void(seen["foreign_share"], seen["steal_share"], bounds)
-        if void is not None:
-            return Void(void.code, f"{cell.id}: {void.detail}")
-    return None

@@ -10,6 +10,7 @@ from photofinish.contest.suite import Cell, Frozen
 from photofinish.errors import InputError
 from photofinish.trial.gates import Bounds
 from photofinish.trial.noise import LimitsOfNoise
+from photofinish.trial.parameters import problems
 
 VISIT_OVERHEAD_MS = 6.0
 """Draining twice and reading edges, a visit; a guess for planning only."""
@@ -93,15 +94,11 @@ def check(plan: Plan) -> None:
     Raises:
         InputError: all that is wrong with them, one line a problem.
     """
-    lines = []
+    lines: list[str] = []
     for cell in plan.cells:
         try:
             parameters_of(cell)
         except ValidationError as error:
-            for item in error.errors(include_url=False):
-                key = ".".join(str(part) for part in item["loc"])
-                what = "unknown parameter" if item["type"] == "extra_forbidden" else str(item["msg"]).lower()
-                mend = "correct it in the suite, or in what you laid over it"
-                lines.append(f"suite '{plan.suite.name}': cells.{cell.id}.parameters.{key}: {what}; {mend}")
+            lines += problems(plan, cell, error)
     if lines:
         raise InputError("\n".join(lines))
