@@ -9,7 +9,8 @@ from photofinish.contest.suite import Cell
 from photofinish.errors import EnvironmentError_
 from photofinish.store.records import Trial
 from photofinish.testbed.proc import Footprint
-from photofinish.trial.visit.drive import Visit, parse
+from photofinish.trial.engine import Said, Told
+from photofinish.trial.visit.drive import read
 from photofinish.trial.visit.parameters import VisitParameters
 from photofinish.trial.visit.trials import Visited, trials_of
 from tests import factories
@@ -64,11 +65,11 @@ def target(index: int, **changes: Any) -> dict[str, Any]:
     return values | changes
 
 
-def visit(*targets: dict[str, Any], windows: list[dict[str, Any]] | None = None, **end: Any) -> Visit:
+def visit(*targets: dict[str, Any], windows: list[dict[str, Any]] | None = None, **end: Any) -> Told:
     made = windows or [window(each["target"]) for each in targets]
     cycles = [{"event": "cycle", "phase": "warmup", "cycle": 0, "windows": [{**each, "connects": 10} for each in made]}]
     cycles += [{"event": "cycle", "phase": "measure", "cycle": cycle, "windows": made} for cycle in range(20)]
-    return Visit(cycles, {each["target"]: each for each in targets}, {"aborted": None, **end}, 1.0, 0.0)
+    return Told(cycles, {each["target"]: each for each in targets}, {"aborted": None, **end}, 1.0, 0.0)
 
 
 def visited(index: int, end: str | None = None) -> Visited:
@@ -198,10 +199,10 @@ def test_only_the_figures_that_the_cell_yields_are_kept() -> None:
 def test_output_without_an_end_or_with_an_abort_is_an_error() -> None:
     lines = [json.dumps(target(0))]
     with pytest.raises(EnvironmentError_, match="without its last line"):
-        parse("\n".join(lines).encode(), 1.0, 0.0)
+        read(Said("\n".join(lines).encode(), 1.0, 0.0))
     lines.append(json.dumps({"event": "end", "aborted": "deadline"}))
     with pytest.raises(EnvironmentError_, match="deadline"):
-        parse("\n".join(lines).encode(), 1.0, 0.0)
+        read(Said("\n".join(lines).encode(), 1.0, 0.0))
 
 
 def test_warming_up_fills_its_time_with_whole_cycles() -> None:

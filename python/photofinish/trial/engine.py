@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,46 @@ class Said:
     wall_s: float
     laboratory_cpu_share: float
     """Share of one core that this process used while the engine ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a driver of the engine told, parsed."""
+
+    cycles: list[dict[str, Any]]
+    """All ``cycle`` events, in their order."""
+    targets: dict[int, dict[str, Any]]
+    """Index of the target → its ``target`` event."""
+    end: dict[str, Any]
+    wall_s: float
+    laboratory_cpu_share: float
+    """Share of one core that this process used while the engine ran."""
+
+
+def parse(said: Said, what: str, mend: Callable[[str], str]) -> Told:
+    """Reads a driver's lines.
+
+    Args:
+        said: what it said.
+        what: the driver's work, for messages: ``visit``, ``turns``.
+        mend: from the reason for which it gave up to what mends that.
+
+    Raises:
+        EnvironmentError_: the lines are cut off, or the engine gave up.
+    """
+    try:
+        events = [json.loads(line) for line in said.text.splitlines()]
+    except ValueError as error:
+        raise EnvironmentError_(f"the engine's lines are cut off ({error}); rebuild it, or report this") from error
+    end = next((event for event in events if event.get("event") == "end"), None)
+    if end is None:
+        raise EnvironmentError_("the engine ended without its last line; rebuild it, or report this")
+    reason = end.get("aborted")
+    if reason is not None:
+        raise EnvironmentError_(f"the engine gave up its {what} ({reason}); {mend(reason)}")
+    cycles = [event for event in events if event.get("event") == "cycle"]
+    targets = {event["target"]: event for event in events if event.get("event") == "target"}
+    return Told(cycles, targets, end, said.wall_s, said.laboratory_cpu_share)
 
 
 def cpu_source(resident: Resident) -> dict[str, Any]:

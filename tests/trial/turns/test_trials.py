@@ -10,7 +10,8 @@ from photofinish.errors import EnvironmentError_
 from photofinish.store.records import Trial
 from photofinish.testbed.proc import Footprint
 from photofinish.testbed.processes import Resident
-from photofinish.trial.turns.drive import Target, document, parse
+from photofinish.trial.engine import Said
+from photofinish.trial.turns.drive import Target, document, read
 from photofinish.trial.turns.evidence import Proof
 from photofinish.trial.turns.lines import Pipes
 from photofinish.trial.turns.origin import Origin
@@ -67,7 +68,7 @@ def judged(
     ]
     events.append({"event": "target", "target": 0, "id": "a", "repetitions_per_window": 4, **(target or {})})
     events.append({"event": "end", "aborted": None})
-    turns = parse("\n".join(json.dumps(event) for event in events).encode(), 1.0, 0.0)
+    turns = read(Said("\n".join(json.dumps(event) for event in events).encode(), 1.0, 0.0))
     each = Turned("a", 3, 0, PROOF, AFTER, end, {"startup_s": 0.25})
     return trials_of(CELL, own, turns, [each], shared_core=False)[0]
 
@@ -140,15 +141,15 @@ def test_who_ended_is_void_even_if_all_that_it_did_was_right() -> None:
 
 def test_an_engine_that_gave_up_is_an_error() -> None:
     with pytest.raises(EnvironmentError_, match=r"gave up its turns \(deadline\)"):
-        parse(b'{"event":"end","aborted":"deadline"}', 1.0, 0.0)
+        read(Said(b'{"event":"end","aborted":"deadline"}', 1.0, 0.0))
     with pytest.raises(EnvironmentError_, match=r"\(origin-gone\); see origin~\.log"):
-        parse(b'{"event":"end","aborted":"origin-gone"}', 1.0, 0.0)
+        read(Said(b'{"event":"end","aborted":"origin-gone"}', 1.0, 0.0))
     with pytest.raises(EnvironmentError_, match=r"\(signal\); go on with `photofinish resume`"):
-        parse(b'{"event":"end","aborted":"signal"}', 1.0, 0.0)
+        read(Said(b'{"event":"end","aborted":"signal"}', 1.0, 0.0))
     with pytest.raises(EnvironmentError_, match="lines are cut off"):
-        parse(b'{"event":"cyc', 1.0, 0.0)
+        read(Said(b'{"event":"cyc', 1.0, 0.0))
     with pytest.raises(EnvironmentError_, match="without its last line"):
-        parse(b"", 1.0, 0.0)
+        read(Said(b"", 1.0, 0.0))
 
 
 def test_what_a_contestant_says_is_shown_without_what_a_terminal_would_obey() -> None:

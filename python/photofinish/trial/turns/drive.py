@@ -1,15 +1,13 @@
 """Runs ``photofinish turns`` over the contestants of one cell; the protocol is ``docs/engine-protocol.md``."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from photofinish.errors import EnvironmentError_
 from photofinish.testbed.processes import Resident
 from photofinish.testbed.stop import StopFlag
-from photofinish.trial.engine import cpu_source, run
+from photofinish.trial.engine import Said, Told, cpu_source, parse, run
 from photofinish.trial.turns.lines import Pipes
 from photofinish.trial.turns.origin import Origin
 from photofinish.trial.turns.parameters import TurnsParameters
@@ -34,19 +32,6 @@ class Target:
     trial: str
     resident: Resident
     pipes: Pipes
-
-
-@dataclass(frozen=True, slots=True)
-class Turns:
-    """What the engine said, parsed."""
-
-    cycles: list[dict[str, Any]]
-    """All ``cycle`` events, in their order."""
-    targets: dict[int, dict[str, Any]]
-    """Index of the target → its ``target`` event."""
-    end: dict[str, Any]
-    wall_s: float
-    laboratory_cpu_share: float
 
 
 def document(
@@ -102,33 +87,20 @@ def document(
     }
 
 
-def drive(engine: Path, order: dict[str, Any], stop: StopFlag) -> Turns:
+def drive(engine: Path, order: dict[str, Any], stop: StopFlag) -> Told:
     """Lets them take their turns to the end.
 
     Raises:
         Interrupted: the stop flag was set.
         InputError, EnvironmentError_: the engine refused, failed or did not end in time.
     """
-    said = run(engine, "turns", order, stop)
-    return parse(said.text, said.wall_s, said.laboratory_cpu_share)
+    return read(run(engine, "turns", order, stop))
 
 
-def parse(text: bytes, wall_s: float, laboratory_cpu_share: float) -> Turns:
+def read(said: Said) -> Told:
     """Reads the engine's lines.
 
     Raises:
         EnvironmentError_: they are cut off, or the engine gave up.
     """
-    try:
-        events = [json.loads(line) for line in text.splitlines()]
-    except ValueError as error:
-        raise EnvironmentError_(f"the engine's lines are cut off ({error}); rebuild it, or report this") from error
-    cycles = [event for event in events if event.get("event") == "cycle"]
-    targets = {event["target"]: event for event in events if event.get("event") == "target"}
-    end = next((event for event in events if event.get("event") == "end"), None)
-    if end is None:
-        raise EnvironmentError_("the engine ended without its last line; rebuild it, or report this")
-    reason = end.get("aborted")
-    if reason is not None:
-        raise EnvironmentError_(f"the engine gave up its turns ({reason}); {MENDS.get(reason, MEND)}")
-    return Turns(cycles, targets, end, wall_s, laboratory_cpu_share)
+    return parse(said, "turns", lambda reason: MENDS.get(reason, MEND))

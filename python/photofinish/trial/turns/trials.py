@@ -9,7 +9,7 @@ from photofinish.contest.suite import Cell
 from photofinish.store.records import Trial, Void, Window
 from photofinish.testbed.proc import Footprint
 from photofinish.trial import gates
-from photofinish.trial.turns.drive import Turns
+from photofinish.trial.engine import Told
 from photofinish.trial.turns.evidence import Account, Proof
 from photofinish.trial.turns.lines import words
 from photofinish.trial.turns.parameters import TurnsParameters
@@ -46,7 +46,7 @@ class Turned:
 
 
 def trials_of(
-    cell: Cell, parameters: TurnsParameters, turns: Turns, turned: Sequence[Turned], *, shared_core: bool
+    cell: Cell, parameters: TurnsParameters, turns: Told, turned: Sequence[Turned], *, shared_core: bool
 ) -> list[Trial]:
     """One trial for each entry that took turns.
 
@@ -60,7 +60,7 @@ def trials_of(
     return [_trial(cell, parameters, turns, each, shared_core=shared_core) for each in turned]
 
 
-def _trial(cell: Cell, parameters: TurnsParameters, turns: Turns, each: Turned, *, shared_core: bool) -> Trial:
+def _trial(cell: Cell, parameters: TurnsParameters, turns: Told, each: Turned, *, shared_core: bool) -> Trial:
     target = turns.targets.get(each.index)
     windows = [
         {**window, "cycle": cycle["cycle"]}

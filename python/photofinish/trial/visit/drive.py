@@ -1,15 +1,13 @@
 """Runs ``photofinish visit`` over the targets of one cell; the protocol is ``docs/engine-protocol.md``."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from photofinish.errors import EnvironmentError_
 from photofinish.testbed.processes import Resident
 from photofinish.testbed.stop import StopFlag
-from photofinish.trial.engine import cpu_source, run
+from photofinish.trial.engine import Said, Told, cpu_source, parse, run
 from photofinish.trial.visit.parameters import Open, VisitParameters
 
 DEADLINE_FACTOR = 3
@@ -24,20 +22,6 @@ class Target:
     id: str
     address: tuple[str, int]
     resident: Resident
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """What the engine said, parsed."""
-
-    cycles: list[dict[str, Any]]
-    """All ``cycle`` events, in their order."""
-    targets: dict[int, dict[str, Any]]
-    """Index of the target → its ``target`` event."""
-    end: dict[str, Any]
-    wall_s: float
-    laboratory_cpu_share: float
-    """Share of one core that this process used while the engine ran."""
 
 
 def document(
@@ -84,39 +68,20 @@ def document(
     }
 
 
-def drive(engine: Path, order: dict[str, Any], stop: StopFlag) -> Visit:
+def drive(engine: Path, order: dict[str, Any], stop: StopFlag) -> Told:
     """Runs a visit to its end.
 
     Raises:
         Interrupted: the stop flag was set.
         InputError, EnvironmentError_: the engine refused, failed or did not end in time.
     """
-    said = run(engine, "visit", order, stop)
-    return parse(said.text, said.wall_s, said.laboratory_cpu_share)
+    return read(run(engine, "visit", order, stop))
 
 
-def parse(text: bytes, wall_s: float, laboratory_cpu_share: float) -> Visit:
+def read(said: Said) -> Told:
     """Reads the engine's lines.
 
     Raises:
-        EnvironmentError_: they are cut off, or the visit was aborted.
+        EnvironmentError_: they are cut off, or the engine gave up.
     """
-    cycles: list[dict[str, Any]] = []
-    targets: dict[int, dict[str, Any]] = {}
-    end: dict[str, Any] | None = None
-    for line in text.splitlines():
-        event = json.loads(line)
-        match event.get("event"):
-            case "cycle":
-                cycles.append(event)
-            case "target":
-                targets[event["target"]] = event
-            case "end":
-                end = event
-    if end is None:
-        raise EnvironmentError_("the engine ended without its last line; rebuild it, or report this")
-    if end.get("aborted") is not None:
-        raise EnvironmentError_(
-            f"the engine gave up its visit ({end['aborted']}); use a quieter machine or fewer cells"
-        )
-    return Visit(cycles, targets, end, wall_s, laboratory_cpu_share)
+    return parse(said, "visit", lambda _: "use a quieter machine or fewer cells")

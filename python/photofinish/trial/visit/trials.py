@@ -9,7 +9,7 @@ from photofinish.store.histogram import decode
 from photofinish.store.records import Trial, Void, Window
 from photofinish.testbed.proc import Footprint
 from photofinish.trial import gates
-from photofinish.trial.visit.drive import Visit
+from photofinish.trial.engine import Told
 from photofinish.trial.visit.parameters import Closed, VisitParameters
 from photofinish.verdict.warmup import steadiness
 
@@ -75,7 +75,7 @@ class _Measured:
 def trials_of(
     cell: Cell,
     parameters: VisitParameters,
-    visit: Visit,
+    visit: Told,
     visited: Sequence[Visited],
     *,
     metrics: Sequence[Metric],
@@ -116,7 +116,7 @@ def trials_of(
     return trials
 
 
-def _measured(parameters: VisitParameters, visit: Visit, each: Visited) -> _Measured:
+def _measured(parameters: VisitParameters, visit: Told, each: Visited) -> _Measured:
     connects = [
         window["connects"] for cycle in visit.cycles for window in cycle["windows"] if window["target"] == each.index
     ]
@@ -144,7 +144,7 @@ def _measured(parameters: VisitParameters, visit: Visit, each: Visited) -> _Meas
     )
 
 
-def _engine_busy(visit: Visit, windows: Sequence[Mapping[str, Any]]) -> int:
+def _engine_busy(visit: Told, windows: Sequence[Mapping[str, Any]]) -> int:
     """The larger of what the engine did in user space and what CPU it used: the kernel works inside its waits.
 
     An engine that spins uses all CPU there is; then only the first one tells.
@@ -156,7 +156,7 @@ def _engine_busy(visit: Visit, windows: Sequence[Mapping[str, Any]]) -> int:
 def _trial(
     cell: Cell,
     parameters: VisitParameters,
-    visit: Visit,
+    visit: Told,
     each: Visited,
     sums: _Measured,
     *,
@@ -225,7 +225,7 @@ def _labels(parameters: VisitParameters, target: Mapping[str, Any], sums: _Measu
     return labels
 
 
-def _figures(visit: Visit, each: Visited, target: Mapping[str, Any]) -> dict[str, float | None]:
+def _figures(visit: Told, each: Visited, target: Mapping[str, Any]) -> dict[str, float | None]:
     total, cpu = target.get("requests_total"), target.get("cpu_total_ns")
     answered = sum(
         window["requests"] + window.get("settle_requests", 0)
