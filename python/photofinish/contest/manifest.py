@@ -50,7 +50,10 @@ class VersionProbe(Frozen):
 
 
 Tuning = Literal["default", "tuned", "limit", "reference"]
-Protocol = Literal["http/1.1", "h2"]
+Protocol = Literal["http/1.1", "http/1.1+tls", "h2", "h2+tls", "h3"]
+"""Version and encryption: ``h2`` is HTTP/2 over clear TCP with prior knowledge, ``+tls`` is TLS 1.3, ``h3`` is over QUIC."""
+Coding = Literal["identity", "gzip", "deflate", "br", "zstd", "dcb", "dcz"]
+"""A content coding by its name in Content-Encoding; ``identity``: none."""
 Connections = Literal["keep", "new"]
 NAME = r"^[a-z0-9][a-z0-9-]*$"
 
@@ -67,6 +70,9 @@ class Variant(Frozen):
     tuning: Tuning | None = None
     protocols: tuple[Protocol, ...] | None = Field(default=None, min_length=1)
     connections: tuple[Connections, ...] | None = Field(default=None, min_length=1)
+    codings: tuple[Coding, ...] | None = Field(default=None, min_length=1)
+    levels: dict[Coding, tuple[int, int]] | None = None
+    query: str | None = None
     artifact: str | None = None
     """Instead of ``build.artifact``."""
     argv: tuple[str, ...] | None = Field(default=None, min_length=1)
@@ -89,9 +95,15 @@ class Manifest(Frozen):
     tuning: Tuning = "default"
     description: str = ""
     protocols: tuple[Protocol, ...] = Field(default=("http/1.1",), min_length=1)
-    """What it can be asked to speak; ``h2`` is HTTP/2 over clear TCP with prior knowledge."""
+    """What it can be asked to speak."""
     connections: tuple[Connections, ...] = Field(default=("keep", "new"), min_length=1)
     """Whether it can keep one connection for all repetitions, or make one for each."""
+    codings: tuple[Coding, ...] = Field(default=("identity",), min_length=1)
+    """Content codings that it can send (a server) or take (a client)."""
+    levels: dict[Coding, tuple[int, int]] = Field(default_factory=dict)
+    """Lowest and highest level that a server can be asked for, by coding; one that is left out has no levels to choose."""
+    query: str = Field(default="", pattern=r"^[!-~]*$")
+    """Added to the query of each request to it, where a contestant serves the same path in more than one way."""
     requires: Requires = Requires()
     build: Build = Build()
     start: Start

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 BUILD_TIME = frozenset({"source", "build", "engine", "python"})
-START_TIME = BUILD_TIME | {"run", "address", "port", "workers"}
+START_TIME = BUILD_TIME | {"run", "address", "port", "tls_port", "certificate", "key", "corpus", "workers"}
 
 # A shell's ``${name}`` and a block ``{ list; }`` are the command's own business.
 _PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z_]+)\}")

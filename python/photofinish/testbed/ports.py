@@ -20,13 +20,15 @@ def ephemeral_range(path: Path = EPHEMERAL) -> tuple[int, int]:
 
 
 def is_free(address: str, port: int) -> bool:
-    """Can a server listen there now? Neither a listener nor a bound socket is in the way."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((address, port))
-        except OSError:
-            return False
+    """Can a server listen there now, by TCP and by UDP? Neither a listener nor a bound socket is in the way."""
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+        with socket.socket(socket.AF_INET, kind) as probe:
+            if kind == socket.SOCK_STREAM:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((address, port))
+            except OSError:
+                return False
     return True
 
 

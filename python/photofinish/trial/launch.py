@@ -11,7 +11,9 @@ from pathlib import Path
 
 from photofinish.contest.placeholders import fill, fill_all
 from photofinish.contest.plan import Entry
+from photofinish.contest.suite import Suite
 from photofinish.errors import EnvironmentError_
+from photofinish.testbed.certificates import Certificates, certificates
 from photofinish.testbed.proc import available_bytes
 from photofinish.testbed.processes import Launch
 from photofinish.trial.driver import Bench, RoundTask
@@ -33,6 +35,7 @@ def launch_of(
     padding: random.Random,
     *,
     port: int | None = None,
+    tls_port: int | None = None,
     told: Mapping[str, str] | None = None,
     pipes: tuple[Path, Path] | None = None,
 ) -> Launch:
@@ -44,16 +47,22 @@ def launch_of(
         folder: a fresh empty folder, its working directory.
         padding: source of chance for the environment's length.
         port: the port that it has to listen on, if it listens.
+        tls_port: the one for TLS and QUIC, if the suite has such; it is then given a certificate.
         told: further variables of its environment.
         pipes: two FIFOs, for commands to it and answers from it.
     """
     bench = task.bench
+    secured = None if tls_port is None else certificates_of(bench)
     values = {
         "source": entry.folder,
         "build": bench.builds[entry.contestant].folder if entry.contestant in bench.builds else "",
         "run": str(folder),
         "address": ADDRESS,
         "port": "" if port is None else str(port),
+        "tls_port": "" if tls_port is None else str(tls_port),
+        "certificate": "" if secured is None else str(secured.certificate),
+        "key": "" if secured is None else str(secured.key),
+        "corpus": str(corpus_of(task.plan.suite)),
         "workers": str(task.plan.workers),
         "engine": str(bench.engine or ""),
         "python": sys.executable,
@@ -76,6 +85,20 @@ def launch_of(
         stop_timeout_s=entry.manifest.stop.timeout_s,
         pipes=pipes,
     )
+
+
+def certificates_of(bench: Bench) -> Certificates:
+    """The certificate of a race, made when first asked for.
+
+    Raises:
+        EnvironmentError_: it can't be made.
+    """
+    return certificates(bench.need_engine(), bench.scratch / "certificates")
+
+
+def corpus_of(suite: Suite) -> Path:
+    """The folder of frozen payloads: beside the suite's contestants, in ``corpus`` of the same checkout."""
+    return Path(suite.contestants or ".").resolve().parent.parent / "corpus"
 
 
 def check_memory(running: int, entries: int) -> None:
