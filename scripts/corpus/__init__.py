@@ -1,0 +1,1 @@
+"""What the frozen payloads in ``corpus/`` are made of."""
