@@ -16,7 +16,8 @@ def main() -> int:
     breaches: list[str] = []
     for name in filter(None, listing.split("\0")):
         path = Path(name)
-        if path.suffix in SOURCES and path.is_file():
+        # A frozen payload is no source, whatever it looks like.
+        if path.suffix in SOURCES and path.parts[0] != "corpus" and path.is_file():
             text = path.read_text(encoding="utf-8")
             if (lines := text.count("\n")) > MAX_LINES:
                 breaches.append(f"{name}: {lines} lines; split it by noun (at most {MAX_LINES})")
