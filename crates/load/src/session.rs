@@ -388,7 +388,7 @@ impl Handler for Session {
         self.set_timer(net);
     }
 
-    fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn) {
+    fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn, _listener: usize) {
         net.close(conn, false);
     }
 

@@ -2,7 +2,9 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
+use crate::tls::{Peer, Security, WireBytes};
 use crate::{Nanos, Stats, TcpInfo};
 
 /// One connection of one loop. Never reused: a slot's next tenant has another generation.
@@ -40,6 +42,28 @@ pub trait Net {
     /// Fails only for want of a slot or a descriptor, or if `from` is no address of this machine or of another family
     /// than `to`; what the network has to say comes as [`Handler::closed`].
     fn connect(&mut self, to: SocketAddr, from: Option<IpAddr>) -> io::Result<Conn>;
+
+    /// As [`Net::connect`], with TLS on top: [`Handler::connected`] comes when the handshake is complete,
+    /// [`Handler::closed`] with a [`crate::tls::Failure`] if it fails. Bytes are then those inside TLS.
+    ///
+    /// Fails where no layer of TLS is around the handler ([`crate::tls::Secure`]).
+    fn connect_tls(&mut self, to: SocketAddr, from: Option<IpAddr>, peer: &Arc<Peer>) -> io::Result<Conn> {
+        let _ = (to, from, peer);
+        Err(io::Error::new(io::ErrorKind::Unsupported, "this loop has no TLS"))
+    }
+
+    /// What was negotiated for `conn`; `None` in clear text, before the end of the handshake, and if `conn` is void.
+    fn security(&self, conn: Conn) -> Option<&Security> {
+        let _ = conn;
+        None
+    }
+
+    /// What the transport has carried for `conn`, also inside [`Handler::closed`]; `None` in clear text, where what was
+    /// received is what came.
+    fn wire(&self, conn: Conn) -> Option<WireBytes> {
+        let _ = conn;
+        None
+    }
 
     /// Queues a copy of `bytes`; nothing happens if `conn` is void. Output keeps its order; it leaves at the latest when the handler has seen the batch.
     fn send(&mut self, conn: Conn, bytes: &[u8]);
@@ -108,8 +132,8 @@ pub trait Handler {
         let _ = net;
     }
 
-    /// A listener of this loop took a connection.
-    fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn);
+    /// A listener of this loop took a connection; `listener` counts those that [`crate::run`] was given.
+    fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn, listener: usize);
 
     /// A connection begun by [`Net::connect`] is established.
     fn connected<N: Net>(&mut self, net: &mut N, conn: Conn);

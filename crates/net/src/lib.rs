@@ -19,6 +19,7 @@ mod stop;
 mod table;
 mod tcp_info;
 mod thread;
+pub mod tls;
 mod uring;
 
 use std::net::TcpListener;

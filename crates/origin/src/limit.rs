@@ -46,7 +46,7 @@ fn count_heads(matched: &mut u8, data: &[u8]) -> usize {
 }
 
 impl Handler for Limit {
-    fn accepted<N: Net>(&mut self, _net: &mut N, conn: Conn) {
+    fn accepted<N: Net>(&mut self, _net: &mut N, conn: Conn, _listener: usize) {
         let slot = conn.slot as usize;
         if self.matched.len() <= slot {
             self.matched.resize(slot + 1, 0);

@@ -73,7 +73,7 @@ impl Origin {
 }
 
 impl Handler for Origin {
-    fn accepted<N: Net>(&mut self, _net: &mut N, conn: Conn) {
+    fn accepted<N: Net>(&mut self, _net: &mut N, conn: Conn, _listener: usize) {
         let slot = conn.slot as usize;
         if self.sessions.len() <= slot {
             self.sessions.resize_with(slot + 1, Http1::default);

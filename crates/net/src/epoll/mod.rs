@@ -69,7 +69,7 @@ fn accept_some<H: Handler>(net: &mut EpollNet, handler: &mut H, listener: usize)
             Ok(raw) => {
                 let conn = net.adopt(raw, Phase::Open)?;
                 net.stats.accepted += 1;
-                handler.accepted(net, conn);
+                handler.accepted(net, conn, listener);
                 net.flush_dirty();
             }
             Err(error) if would_block(&error) => return Ok(()),

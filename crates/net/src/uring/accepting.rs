@@ -39,9 +39,9 @@ impl UringNet {
     }
 
     /// A slot for an accepted connection; without one it waits, and the listeners rest.
-    pub(super) fn adopt_accepted(&mut self, target: Target) -> Option<Conn> {
+    pub(super) fn adopt_accepted(&mut self, target: Target, listener: usize) -> Option<Conn> {
         let Some(conn) = self.adopt(target, Phase::Open) else {
-            self.waiting.push_back(target);
+            self.waiting.push_back((target, listener));
             self.disarm_listeners();
             return None;
         };
@@ -53,8 +53,8 @@ impl UringNet {
         Some(conn)
     }
 
-    /// An accepted connection that waited and now has a slot to go to.
-    pub(super) fn next_waiting(&mut self) -> Option<Target> {
+    /// An accepted connection that waited and now has a slot to go to, and its listener.
+    pub(super) fn next_waiting(&mut self) -> Option<(Target, usize)> {
         if self.table.is_full() { None } else { self.waiting.pop_front() }
     }
 

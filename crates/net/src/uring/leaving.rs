@@ -136,7 +136,7 @@ impl UringNet {
         for operation in others {
             self.cancel(operation);
         }
-        let waiting: Vec<Target> = self.waiting.drain(..).collect();
+        let waiting: Vec<Target> = self.waiting.drain(..).map(|(target, _)| target).collect();
         for target in targets.into_iter().chain(waiting) {
             self.push(target.close(), Operation::Unattended);
         }

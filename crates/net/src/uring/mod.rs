@@ -44,8 +44,8 @@ fn turns<H: Handler>(options: &Options, net: &mut UringNet, handler: &mut H) -> 
         while let Some(completion) = net.next_completion() {
             dispatch(net, handler, completion);
         }
-        while let Some(target) = net.next_waiting() {
-            take(net, handler, target);
+        while let Some((target, listener)) = net.next_waiting() {
+            take(net, handler, target, listener);
         }
         if net.timer.is_some_and(|at| net.now >= at) {
             net.timer = None;
@@ -65,7 +65,7 @@ fn dispatch<H: Handler>(net: &mut UringNet, handler: &mut H, completion: Complet
         Operation::Accept(listener) => {
             net.accept_completed(listener, completion);
             if completion.result >= 0 {
-                take(net, handler, net.files.accepted(completion.result));
+                take(net, handler, net.files.accepted(completion.result), listener);
             }
         }
         Operation::Install(conn) => {
@@ -77,9 +77,9 @@ fn dispatch<H: Handler>(net: &mut UringNet, handler: &mut H, completion: Complet
     }
 }
 
-fn take<H: Handler>(net: &mut UringNet, handler: &mut H, target: Target) {
-    if let Some(conn) = net.adopt_accepted(target) {
-        handler.accepted(net, conn);
+fn take<H: Handler>(net: &mut UringNet, handler: &mut H, target: Target, listener: usize) {
+    if let Some(conn) = net.adopt_accepted(target, listener) {
+        handler.accepted(net, conn, listener);
     }
 }
 

@@ -122,8 +122,8 @@ pub(super) struct UringNet {
     pub parting: Option<Parting>,
     /// Taken from the ring while another completion was looked for: next in turn.
     pub ahead: VecDeque<Completion>,
-    /// Accepted beyond the limit, before the listeners could be told to rest.
-    pub waiting: VecDeque<Target>,
+    /// Accepted beyond the limit by these listeners, before they could be told to rest.
+    pub waiting: VecDeque<(Target, usize)>,
 }
 
 impl UringNet {

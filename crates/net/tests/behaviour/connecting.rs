@@ -34,7 +34,7 @@ impl Handler for Caller {
         }
         assert!(self.connected + self.refused == 0, "nothing is delivered from inside connect");
     }
-    fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+    fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn, _listener: usize) {}
     fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {
         self.connected += 1;
     }
@@ -98,7 +98,7 @@ impl Handler for Renewing {
     fn started<N: Net>(&mut self, net: &mut N) {
         self.call(net);
     }
-    fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+    fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn, _listener: usize) {}
     fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
     fn received<N: Net>(&mut self, net: &mut N, conn: Conn, data: &[u8]) {
         assert_eq!(data.len(), 8, "one message a connection");
@@ -145,7 +145,7 @@ impl Handler for Churning {
         }
         assert!(net.connect(self.to, None).is_err(), "twenty are the most");
     }
-    fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+    fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn, _listener: usize) {}
     fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
     fn received<N: Net>(&mut self, net: &mut N, conn: Conn, _data: &[u8]) {
         net.close(conn, false);
@@ -187,7 +187,7 @@ fn a_loop_that_listens_may_begin_connections_too() {
             let conn = net.connect(self.to, None).expect("a slot");
             net.send(conn, b"to myself");
         }
-        fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+        fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn, _listener: usize) {}
         fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
         fn received<N: Net>(&mut self, net: &mut N, conn: Conn, data: &[u8]) {
             assert_eq!(data, b"to myself");
@@ -223,7 +223,7 @@ impl Handler for Callers {
             net.connect(self.to, Some(from)).expect("an address of this machine");
         }
     }
-    fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+    fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn, _listener: usize) {}
     fn connected<N: Net>(&mut self, net: &mut N, _conn: Conn) {
         self.streams += 1;
         if self.streams == self.from.len() {
@@ -268,7 +268,7 @@ fn a_source_that_is_not_this_machines_is_refused_at_once_and_by_name() {
             self.refusal = net.connect(self.to, Some(self.from)).err();
             net.stop();
         }
-        fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+        fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn, _listener: usize) {}
         fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
         fn received<N: Net>(&mut self, _net: &mut N, _conn: Conn, _data: &[u8]) {}
         fn flushed<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}

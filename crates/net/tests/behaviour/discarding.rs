@@ -54,7 +54,7 @@ impl Sink {
 }
 
 impl Handler for Sink {
-    fn accepted<N: Net>(&mut self, _net: &mut N, conn: Conn) {
+    fn accepted<N: Net>(&mut self, _net: &mut N, conn: Conn, _listener: usize) {
         self.open.insert(conn, Message::default());
     }
     fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}

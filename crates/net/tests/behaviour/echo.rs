@@ -104,7 +104,7 @@ struct Feeder {
 }
 
 impl Handler for Feeder {
-    fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn) {
+    fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn, _listener: usize) {
         net.send(conn, b"head:");
         net.send_static(conn, self.body);
         assert_eq!(net.queued(conn), 5 + self.body.len());
@@ -148,7 +148,7 @@ fn a_slow_reader_is_waited_for_and_gets_every_byte() {
 fn what_is_queued_when_the_handler_closes_still_arrives() {
     struct Farewell(&'static [u8]);
     impl Handler for Farewell {
-        fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+        fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn, _listener: usize) {}
         fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
         fn received<N: Net>(&mut self, net: &mut N, conn: Conn, _data: &[u8]) {
             net.send_static(conn, self.0);

@@ -41,7 +41,7 @@ struct Confused {
 }
 
 impl Handler for Confused {
-    fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn) {
+    fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn, _listener: usize) {
         for &old in &self.old {
             assert_ne!(old, conn);
             net.send(old, b"for nobody");
@@ -85,7 +85,7 @@ fn a_stale_name_touches_no_later_tenant_of_its_slot() {
 fn a_handler_can_end_a_connection_by_a_reset() {
     struct Rude;
     impl Handler for Rude {
-        fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+        fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn, _listener: usize) {}
         fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
         fn received<N: Net>(&mut self, net: &mut N, conn: Conn, _data: &[u8]) {
             net.reset(conn);
@@ -114,7 +114,7 @@ fn a_handler_can_end_a_connection_by_a_reset() {
 fn a_peer_that_leaves_in_the_middle_of_a_long_send_frees_its_slot() {
     struct Spout(&'static [u8]);
     impl Handler for Spout {
-        fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn) {
+        fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn, _listener: usize) {
             net.send_static(conn, self.0);
         }
         fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}

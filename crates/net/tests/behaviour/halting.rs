@@ -25,7 +25,7 @@ impl Halting {
 }
 
 impl Handler for Halting {
-    fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+    fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn, _listener: usize) {}
     fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
     fn received<N: Net>(&mut self, net: &mut N, conn: Conn, data: &[u8]) {
         match data {

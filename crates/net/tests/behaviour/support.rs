@@ -102,7 +102,7 @@ pub struct Echo {
 }
 
 impl Handler for Echo {
-    fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {
+    fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn, _listener: usize) {
         self.accepted += 1;
     }
     fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}

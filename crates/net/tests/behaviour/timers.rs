@@ -17,7 +17,7 @@ impl Handler for Clockwork {
         self.due = Nanos::now() + Nanos(300_000);
         net.set_timer(Some(self.due));
     }
-    fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+    fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn, _listener: usize) {}
     fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
     fn received<N: Net>(&mut self, _net: &mut N, _conn: Conn, _data: &[u8]) {}
     fn flushed<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
@@ -57,7 +57,7 @@ fn a_timer_in_the_past_fires_in_the_next_turn_and_a_cleared_one_never() {
         fn started<N: Net>(&mut self, net: &mut N) {
             net.set_timer(Some(Nanos(1)));
         }
-        fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+        fn accepted<N: Net>(&mut self, _net: &mut N, _conn: Conn, _listener: usize) {}
         fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
         fn received<N: Net>(&mut self, _net: &mut N, _conn: Conn, _data: &[u8]) {}
         fn flushed<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}

@@ -197,7 +197,7 @@ impl Server {
 }
 
 impl Handler for Server {
-    fn accepted<N: Net>(&mut self, _net: &mut N, conn: Conn) {
+    fn accepted<N: Net>(&mut self, _net: &mut N, conn: Conn, _listener: usize) {
         let slot = conn.slot as usize;
         if self.sessions.len() <= slot {
             self.sessions.resize_with(slot + 1, Session::default);

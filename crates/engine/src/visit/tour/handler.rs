@@ -12,7 +12,7 @@ impl<W: Write> Handler for Tour<'_, W> {
         self.set_timer(net);
     }
 
-    fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn) {
+    fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn, _listener: usize) {
         net.close(conn, false);
     }
 

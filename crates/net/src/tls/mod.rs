@@ -1,0 +1,20 @@
+//! TLS 1.3 for the loops: who a client trusts ([`Peer`]), who a server is ([`Identity`]), what came of it ([`Security`]).
+//!
+//! rustls with ring shakes hands; certificates for tests are made by rcgen. The types here serve TLS over TCP and QUIC
+//! alike.
+
+mod alpn;
+mod error;
+mod failure;
+mod identity;
+mod peer;
+mod security;
+mod trust;
+
+pub use alpn::Alpn;
+pub use error::TlsError;
+pub use failure::Failure;
+pub use identity::{Authority, Identity, IdentityOptions};
+pub use peer::{Peer, PeerOptions};
+pub use security::{Security, WireBytes};
+pub use trust::Trust;
