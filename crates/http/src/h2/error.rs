@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::hpack::HpackError;
+use crate::fields::BlockError;
 
 /// An error code, as `RST_STREAM` and GOAWAY carry it. Unknown ones are kept as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,9 +97,9 @@ impl H2Error {
 impl From<HpackError> for H2Error {
     fn from(error: HpackError) -> Self {
         let what = match error {
-            HpackError::Truncated => "a field block ends within a field",
-            HpackError::Integer => "an integer in a field block is too large",
-            HpackError::Huffman => "a string in a field block is no Huffman code",
+            HpackError::Block(BlockError::Truncated) => "a field block ends within a field",
+            HpackError::Block(BlockError::Integer) => "an integer in a field block is too large",
+            HpackError::Block(BlockError::Huffman) => "a string in a field block is no Huffman code",
             HpackError::Index => "a field block names an entry that no table has",
             HpackError::TableSize => "a field block changes the size of the table where or as it must not",
         };

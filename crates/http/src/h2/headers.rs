@@ -3,9 +3,9 @@
 use super::connection::Event;
 use super::core::{Core, Role};
 use super::frame::{FrameHead, flag};
-use super::message::{check_request, check_response, check_trailers};
 use super::streams::Parting;
 use super::{ErrorCode, H2Error};
+use crate::fields::message::{check_request, check_response, check_trailers};
 
 /// The longest field block, coded: what a list of the largest allowed size takes, and plenty more.
 const MOST_BLOCK_BYTES: usize = 64 * 1024;

@@ -1,9 +1,9 @@
 //! From a block of a peer to fields.
 
 use super::dynamic_table::DynamicTable;
-use super::fields::{Draft, Fields};
 use super::static_table::ENTRIES;
-use super::{DEFAULT_TABLE_BYTES, HpackError, huffman, integer};
+use super::{DEFAULT_TABLE_BYTES, Fields, HpackError};
+use crate::fields::{integer, read_string};
 
 /// The reading side of one direction of one connection.
 #[derive(Debug)]
@@ -58,12 +58,12 @@ impl Decoder {
         let (index, mut rest) = integer::read(block, if inserts { 6 } else { 4 })?;
         let mut draft = fields.draft();
         if index == 0 {
-            rest = string(rest, &mut draft)?;
+            rest = read_string(rest, 7, &mut draft)?;
         } else {
             draft.bytes().extend_from_slice(self.entry(index)?.0);
         }
         draft.end_name();
-        rest = string(rest, &mut draft)?;
+        rest = read_string(rest, 7, &mut draft)?;
         if inserts {
             self.table.insert(draft.name(), draft.value());
         }
@@ -82,16 +82,4 @@ impl Decoder {
     pub(super) fn table_mut(&mut self) -> &mut DynamicTable {
         &mut self.table
     }
-}
-
-/// Appends the string at the begin of `block` to `draft`; returns what follows.
-fn string<'b>(block: &'b [u8], draft: &mut Draft<'_>) -> Result<&'b [u8], HpackError> {
-    let (length, rest) = integer::read(block, 7)?;
-    let (coded, rest) = rest.split_at_checked(length).ok_or(HpackError::Truncated)?;
-    if block[0] & 0x80 == 0 {
-        draft.bytes().extend_from_slice(coded);
-    } else {
-        huffman::decode(coded, draft.bytes())?;
-    }
-    Ok(rest)
 }

@@ -1,6 +1,7 @@
 //! From fields to a block.
 
-use super::{DEFAULT_TABLE_BYTES, integer, static_table};
+use super::{DEFAULT_TABLE_BYTES, static_table};
+use crate::fields::{integer, write_string};
 
 /// Appends one field, as an index of the static table or as a literal that no table takes up.
 ///
@@ -12,15 +13,10 @@ pub fn encode(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
         Some((index, false)) => integer::write(out, 0x00, 4, index),
         None => {
             out.push(0x00);
-            string(out, name);
+            write_string(out, 0x00, 7, name);
         }
     }
-    string(out, value);
-}
-
-fn string(out: &mut Vec<u8>, plain: &[u8]) {
-    integer::write(out, 0x00, 7, plain.len());
-    out.extend_from_slice(plain);
+    write_string(out, 0x00, 7, value);
 }
 
 /// What the writing side of one direction has to remember: whether the peer wants to hear of a smaller table.

@@ -6,32 +6,23 @@
 mod decoder;
 mod dynamic_table;
 mod encoder;
-mod fields;
-mod huffman;
-mod integer;
 mod static_table;
 
+pub use crate::fields::{FIELD_OVERHEAD_BYTES, Fields};
 pub use decoder::Decoder;
 pub use encoder::{Encoder, encode};
-pub use fields::Fields;
+
+use crate::fields::BlockError;
 
 /// The size of a dynamic table before anybody has said otherwise (RFC 9113, 6.5.2).
 pub const DEFAULT_TABLE_BYTES: usize = 4096;
-/// What a field counts beside its name and value, in tables and in lists (RFC 7541, 4.1; RFC 9113, 6.5.2).
-pub const FIELD_OVERHEAD_BYTES: usize = 32;
 
 /// Why a block can't be decoded. Both ends no longer have the same table, so the connection is of no further use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HpackError {
-    /// The block ends within a field.
-    #[error("a field block ends within a field")]
-    Truncated,
-    /// An integer beyond 2^28.
-    #[error("a field block has an integer beyond all measure")]
-    Integer,
-    /// A Huffman code that is none, or padding other than up to 7 ones.
-    #[error("a field block has a string that is no Huffman code")]
-    Huffman,
+    /// A field can't be read.
+    #[error(transparent)]
+    Block(#[from] BlockError),
     /// An index into neither table.
     #[error("a field block names an entry that no table has")]
     Index,

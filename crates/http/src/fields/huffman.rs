@@ -1,6 +1,6 @@
 //! The Huffman code of RFC 7541, Appendix B, decoded four bits at a time.
 
-use super::HpackError;
+use super::BlockError;
 
 /// The end of the string, which must not occur in one.
 const EOS: usize = 256;
@@ -119,7 +119,7 @@ static STEPS: [[Step; 16]; 256] = steps();
 static ENDS: [bool; 256] = ends();
 
 /// Appends the decoded string to `out`.
-pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
+pub(crate) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), BlockError> {
     // No code is shorter than five bits.
     out.reserve(coded.len() * 8 / 5 + 1);
     let (mut node, mut broken) = (0, false);
@@ -133,11 +133,11 @@ pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> 
             node = step.next;
         }
     }
-    if broken || !ENDS[usize::from(node)] { Err(HpackError::Huffman) } else { Ok(()) }
+    if broken || !ENDS[usize::from(node)] { Err(BlockError::Huffman) } else { Ok(()) }
 }
 
 #[cfg(test)]
-pub(super) fn encode(plain: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn encode(plain: &[u8], out: &mut Vec<u8>) {
     let (mut held, mut bits) = (0_u64, 0);
     for &byte in plain {
         held = held << LENGTHS[usize::from(byte)] | u64::from(CODES[usize::from(byte)]);
@@ -156,10 +156,10 @@ pub(super) fn encode(plain: &[u8], out: &mut Vec<u8>) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::HpackError;
+    use super::super::BlockError;
     use super::{CODES, decode, encode};
 
-    fn decoded(coded: &[u8]) -> Result<Vec<u8>, HpackError> {
+    fn decoded(coded: &[u8]) -> Result<Vec<u8>, BlockError> {
         let mut out = Vec::new();
         decode(coded, &mut out).map(|()| out)
     }
@@ -176,9 +176,9 @@ mod tests {
     #[test]
     fn padding_is_ones_and_shorter_than_a_byte() {
         assert_eq!(decoded(&[0b0000_0111]), Ok(b"0".to_vec()));
-        assert_eq!(decoded(&[0b0000_0110]), Err(HpackError::Huffman));
-        assert_eq!(decoded(&[0b0000_0111, 0xff]), Err(HpackError::Huffman));
-        assert_eq!(decoded(&[0xff; 4]), Err(HpackError::Huffman));
+        assert_eq!(decoded(&[0b0000_0110]), Err(BlockError::Huffman));
+        assert_eq!(decoded(&[0b0000_0111, 0xff]), Err(BlockError::Huffman));
+        assert_eq!(decoded(&[0xff; 4]), Err(BlockError::Huffman));
     }
 
     proptest! {

@@ -1,17 +1,17 @@
-//! What makes a request or response malformed (RFC 9113, section 8).
+//! What makes a request or response malformed (RFC 9113, section 8; RFC 9114, 4.1.2).
 
-use super::hpack::Fields;
+use super::Fields;
 
 /// A message that must not be passed on; its stream is reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Malformed;
+pub(crate) struct Malformed;
 
-/// Fields that concern the connection and have no place here (RFC 9113, 8.2.2).
+/// Fields that concern the connection and have no place here (RFC 9113, 8.2.2; RFC 9114, 4.2).
 const OF_CONNECTIONS: [&[u8]; 5] =
     [b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade"];
 
 /// Checks the head of a request; returns its Content-Length.
-pub(super) fn check_request(fields: &Fields) -> Result<Option<u64>, Malformed> {
+pub(crate) fn check_request(fields: &Fields) -> Result<Option<u64>, Malformed> {
     let [mut method, mut scheme, mut authority, mut path] = [None; 4];
     let length = check(fields, |name, value| {
         let place = match name {
@@ -33,7 +33,7 @@ pub(super) fn check_request(fields: &Fields) -> Result<Option<u64>, Malformed> {
 }
 
 /// Checks the head of a response; returns its status and its Content-Length.
-pub(super) fn check_response(fields: &Fields) -> Result<(u16, Option<u64>), Malformed> {
+pub(crate) fn check_response(fields: &Fields) -> Result<(u16, Option<u64>), Malformed> {
     let mut status = None;
     let length = check(fields, |name, value| match (name, value) {
         (b":status", [first @ b'1'..=b'9', second @ b'0'..=b'9', third @ b'0'..=b'9']) if status.is_none() => {
@@ -47,7 +47,7 @@ pub(super) fn check_response(fields: &Fields) -> Result<(u16, Option<u64>), Malf
 }
 
 /// Checks trailers, which have no pseudo-fields.
-pub(super) fn check_trailers(fields: &Fields) -> Result<(), Malformed> {
+pub(crate) fn check_trailers(fields: &Fields) -> Result<(), Malformed> {
     check(fields, |_, _| Err(Malformed)).map(|_| ())
 }
 
@@ -103,7 +103,7 @@ fn number(value: &[u8]) -> Result<u64, Malformed> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::hpack::Fields;
+    use super::super::Fields;
     use super::{Malformed, check_request, check_response, check_trailers};
 
     fn list(pairs: &[(&str, &str)]) -> Fields {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_have_no_place_in_http_2_are_malformed() {
+    fn fields_that_have_no_place_behind_http_1_are_malformed() {
         for (name, value) in [
             ("connection", "close"),
             ("transfer-encoding", "chunked"),

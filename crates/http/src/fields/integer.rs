@@ -1,30 +1,30 @@
 //! Integers with a prefix (RFC 7541, 5.1).
 
-use super::HpackError;
+use super::BlockError;
 
 /// Reads the integer whose first `prefix` bits (1 to 8) are the last ones of `block[0]`; returns it and what follows.
 #[inline]
-pub(super) fn read(block: &[u8], prefix: u32) -> Result<(usize, &[u8]), HpackError> {
-    let (&first, mut rest) = block.split_first().ok_or(HpackError::Truncated)?;
+pub(crate) fn read(block: &[u8], prefix: u32) -> Result<(usize, &[u8]), BlockError> {
+    let (&first, mut rest) = block.split_first().ok_or(BlockError::Truncated)?;
     let most = (1_usize << prefix) - 1;
     let mut value = usize::from(first) & most;
     if value < most {
         return Ok((value, rest));
     }
     for shift in [0, 7, 14, 21] {
-        let (&byte, after) = rest.split_first().ok_or(HpackError::Truncated)?;
+        let (&byte, after) = rest.split_first().ok_or(BlockError::Truncated)?;
         rest = after;
         value += usize::from(byte & 0x7f) << shift;
         if byte & 0x80 == 0 {
             return Ok((value, rest));
         }
     }
-    Err(HpackError::Integer)
+    Err(BlockError::Integer)
 }
 
 /// Appends `value` with a prefix of `prefix` bits; `pattern` is the rest of the first byte.
 #[inline]
-pub(super) fn write(out: &mut Vec<u8>, pattern: u8, prefix: u32, value: usize) {
+pub(crate) fn write(out: &mut Vec<u8>, pattern: u8, prefix: u32, value: usize) {
     let most = (1_usize << prefix) - 1;
     if value < most {
         return out.push(pattern | value as u8);
@@ -42,7 +42,7 @@ pub(super) fn write(out: &mut Vec<u8>, pattern: u8, prefix: u32, value: usize) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::HpackError;
+    use super::super::BlockError;
     use super::{read, write};
 
     #[test]
@@ -57,9 +57,9 @@ mod tests {
 
     #[test]
     fn integers_without_end_are_refused() {
-        assert_eq!(read(&[0xff; 9], 7), Err(HpackError::Integer));
-        assert_eq!(read(&[0xff, 0x80, 0x80], 7), Err(HpackError::Truncated));
-        assert_eq!(read(&[], 7), Err(HpackError::Truncated));
+        assert_eq!(read(&[0xff; 9], 7), Err(BlockError::Integer));
+        assert_eq!(read(&[0xff, 0x80, 0x80], 7), Err(BlockError::Truncated));
+        assert_eq!(read(&[], 7), Err(BlockError::Truncated));
     }
 
     proptest! {

@@ -58,14 +58,14 @@ impl Fields {
     }
 
     /// Begins a field whose name and value are appended in place.
-    pub(super) fn draft(&mut self) -> Draft<'_> {
+    pub(crate) fn draft(&mut self) -> Draft<'_> {
         let from = self.bytes.len();
         Draft { fields: self, from, name_end: from }
     }
 }
 
 /// A field in the making.
-pub(super) struct Draft<'a> {
+pub(crate) struct Draft<'a> {
     fields: &'a mut Fields,
     from: usize,
     name_end: usize,
