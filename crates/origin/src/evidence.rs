@@ -23,6 +23,10 @@ pub(crate) struct Counts {
     pub connections: u64,
     /// Requests by protocol.
     pub protocols: BTreeMap<&'static str, u64>,
+    /// Responses with a negotiated content by its coding, `identity` included.
+    pub codings: BTreeMap<&'static str, u64>,
+    /// Time that went into coding these responses; what had been coded before costs nothing.
+    pub encode_ns: u64,
     /// Bytes of uploads' bodies, chunked framing removed, those of aborted ones included.
     pub body_bytes: u64,
     /// Bytes of downloads' bodies that were handed to the kernel.

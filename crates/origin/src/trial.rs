@@ -122,6 +122,15 @@ impl Ticket {
         self.trial.state().counts.sent_body_bytes += bytes;
     }
 
+    /// A download's body goes out in this content coding; `encoded_in` is what making it took for this response alone,
+    /// nothing where it had been made before.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the routes with negotiated content say it"))]
+    pub fn coded(&self, coding: &'static str, encoded_in: Nanos) {
+        let counts = &mut self.trial.state().counts;
+        *counts.codings.entry(coding).or_default() += 1;
+        counts.encode_ns += encoded_in.0;
+    }
+
     /// A download's body was handed to the kernel whole.
     pub fn sent_whole(&mut self) {
         self.trial.state().counts.completed += 1;
@@ -144,5 +153,28 @@ impl Drop for Ticket {
             counts.aborted += 1;
             counts.body_bytes += self.body_bytes;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use photofinish_net::Nanos;
+
+    use super::{Ticket, Trial};
+    use crate::trials::Mode;
+
+    #[test]
+    fn responses_are_counted_by_coding_and_what_was_coded_before_takes_no_time() {
+        let trial = Arc::new(Trial::new("t".to_owned(), Mode::Count));
+        for (coding, encoded_in) in [("zstd", 700), ("zstd", 300), ("gzip", 0)] {
+            let mut ticket = Ticket::new(Arc::clone(&trial), "http/1.1", Nanos(1));
+            ticket.coded(coding, Nanos(encoded_in));
+            ticket.sent_whole();
+        }
+        let told: serde_json::Value = serde_json::from_slice(&trial.evidence(&[]).to_json()).unwrap();
+        assert_eq!(told["codings"], serde_json::json!({"gzip": 1, "zstd": 2}));
+        assert_eq!((&told["encode_ns"], &told["completed"]), (&1000.into(), &3.into()));
     }
 }

@@ -48,6 +48,7 @@ fn a_fresh_trial_has_counted_nothing() {
         let expected = json!({
             "schema": "photofinish.evidence/1", "trial": "r0-go.x~1_", "mode": "count",
             "requests": 0, "completed": 0, "aborted": 0, "refused": {}, "connections": 0, "protocols": {},
+            "codings": {}, "encode_ns": 0,
             "body_bytes": 0, "sent_body_bytes": 0, "wire_in_bytes": 0, "acked_bytes": 0, "packets_in": 0,
             "packets_out": 0, "chunked": 0, "with_length": 0, "least_body_bytes": null, "most_body_bytes": null,
             "first_request_ns": null, "last_request_ns": null, "last": null

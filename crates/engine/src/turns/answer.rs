@@ -2,11 +2,35 @@
 
 use serde::Deserialize;
 
+/// A contestant's own clock over the stages of one repetition, or of several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stages {
+    /// From the request to the last byte of the body, as it came.
+    pub transfer_ns: u64,
+    /// Undoing the content coding.
+    pub decode_ns: u64,
+    /// From bytes to the language's own values.
+    pub parse_ns: u64,
+}
+
+/// What a contestant says of a repetition that came to an end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Claim {
+    pub bytes: u64,
+    pub status: u16,
+    pub rss_peak_bytes: Option<u64>,
+    /// Entries of the parsed body.
+    pub records: Option<u64>,
+    /// Content coding of the response.
+    pub coding: Option<Box<str>>,
+    pub stages: Option<Stages>,
+}
+
 /// What a contestant said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It did a repetition and read a response.
-    Done { bytes: u64, status: u16, rss_peak_bytes: Option<u64> },
+    Done(Claim),
     /// It says itself that the repetition failed.
     Failed(String),
     /// It is ready to begin, which it says once, unasked.
@@ -22,10 +46,35 @@ struct Raw {
     error: Option<String>,
     ready: Option<bool>,
     rss_peak_bytes: Option<u64>,
+    records: Option<u64>,
+    coding: Option<Box<str>>,
+    transfer_ns: Option<u64>,
+    decode_ns: Option<u64>,
+    parse_ns: Option<u64>,
 }
 
 /// How much of a wrong line is shown.
 const SHOWN_BYTES: usize = 120;
+/// No content coding's name is longer.
+const LONGEST_CODING: usize = 32;
+/// A stage beyond this is no measurement, and sums of such would not fit.
+const LONGEST_STAGE_NS: u64 = 24 * 3600 * 1_000_000_000;
+
+impl Raw {
+    /// The stages, which come together or not at all.
+    fn stages(&self) -> Result<Option<Stages>, &'static str> {
+        match (self.transfer_ns, self.decode_ns, self.parse_ns) {
+            (None, None, None) => Ok(None),
+            (Some(transfer_ns), Some(decode_ns), Some(parse_ns)) => {
+                if transfer_ns.max(decode_ns).max(parse_ns) > LONGEST_STAGE_NS {
+                    return Err("a stage of more than a day");
+                }
+                Ok(Some(Stages { transfer_ns, decode_ns, parse_ns }))
+            }
+            _ => Err("transfer_ns, decode_ns and parse_ns come together"),
+        }
+    }
+}
 
 impl Answer {
     /// Reads one line, without its line feed.
@@ -36,9 +85,16 @@ impl Answer {
         };
         match raw {
             Raw { error: Some(error), .. } => Self::Failed(error),
-            Raw { bytes: Some(bytes), status: Some(status @ 100..=999), rss_peak_bytes, .. } => {
-                Self::Done { bytes, status, rss_peak_bytes }
-            }
+            Raw { bytes: Some(bytes), status: Some(status @ 100..=999), .. } => match (raw.stages(), raw.coding) {
+                (Err(wrong), _) => Self::Malformed(format!("`{}` is no answer: {wrong}", shown(line))),
+                (_, Some(coding)) if coding.len() > LONGEST_CODING => {
+                    Self::Malformed(format!("`{}` is no answer: no coding has so long a name", shown(line)))
+                }
+                (Ok(stages), coding) => {
+                    let (rss_peak_bytes, records) = (raw.rss_peak_bytes, raw.records);
+                    Self::Done(Claim { bytes, status, rss_peak_bytes, records, coding, stages })
+                }
+            },
             Raw { ready: Some(true), bytes: None, status: None, .. } => Self::Ready,
             _ => Self::Malformed(format!("`{}` is no answer: it needs bytes and status, or error", shown(line))),
         }
@@ -60,11 +116,38 @@ mod tests {
 
     #[test]
     fn answers_of_the_contract_are_understood() {
-        let done = |bytes, status, rss_peak_bytes| Answer::Done { bytes, status, rss_peak_bytes };
+        let done =
+            |bytes, status, rss_peak_bytes| Answer::Done(Claim { bytes, status, rss_peak_bytes, ..Claim::default() });
         assert_eq!(Answer::of(br#"{"bytes":12,"status":200}"#), done(12, 200, None));
         assert_eq!(Answer::of(br#"{"bytes":0,"status":404,"rss_peak_bytes":9,"exit":0} "#), done(0, 404, Some(9)));
         assert_eq!(Answer::of(br#"{"error":"reset"}"#), Answer::Failed("reset".to_owned()));
         assert_eq!(Answer::of(br#"{"ready":true}"#), Answer::Ready);
+    }
+
+    #[test]
+    fn stages_records_and_coding_are_told_where_a_contestant_has_them() {
+        let line =
+            br#"{"status":200,"bytes":9,"records":1,"coding":"zstd","transfer_ns":5,"decode_ns":0,"parse_ns":7}"#;
+        let stages = Some(Stages { transfer_ns: 5, decode_ns: 0, parse_ns: 7 });
+        let (records, coding) = (Some(1), Some("zstd".into()));
+        let claim = Claim { bytes: 9, status: 200, rss_peak_bytes: None, records, coding, stages };
+        assert_eq!(Answer::of(line), Answer::Done(claim));
+    }
+
+    #[test]
+    fn half_of_the_stages_and_stages_that_can_not_be_are_malformed() {
+        for wrong in [
+            r#""transfer_ns":5"#,
+            r#""transfer_ns":5,"parse_ns":1"#,
+            r#""transfer_ns":5,"decode_ns":-1,"parse_ns":1"#,
+            r#""transfer_ns":5,"decode_ns":0.5,"parse_ns":1"#,
+            r#""transfer_ns":5,"decode_ns":0,"parse_ns":86400000000001"#,
+            r#""coding":"a-name-that-is-longer-than-any-that-there-is""#,
+            r#""coding":7"#,
+        ] {
+            let answer = Answer::of(format!(r#"{{"bytes":1,"status":200,{wrong}}}"#).as_bytes());
+            assert!(matches!(answer, Answer::Malformed(_)), "{wrong}: {answer:?}");
+        }
     }
 
     #[test]

@@ -16,6 +16,12 @@ pub struct Counters {
     pub refused: BTreeMap<String, u64>,
     pub connections: u64,
     pub protocols: BTreeMap<String, u64>,
+    /// Of responses with a negotiated content.
+    #[serde(default)]
+    pub codings: BTreeMap<String, u64>,
+    /// Time that the origin took for coding them.
+    #[serde(default)]
+    pub encode_ns: u64,
     pub body_bytes: u64,
     pub sent_body_bytes: u64,
     pub acked_bytes: Option<u64>,
@@ -42,6 +48,8 @@ impl Counters {
             refused: more(&self.refused, &earlier.refused),
             connections: self.connections.saturating_sub(earlier.connections),
             protocols: more(&self.protocols, &earlier.protocols),
+            codings: more(&self.codings, &earlier.codings),
+            encode_ns: self.encode_ns.saturating_sub(earlier.encode_ns),
             body_bytes: self.body_bytes.saturating_sub(earlier.body_bytes),
             sent_body_bytes: self.sent_body_bytes.saturating_sub(earlier.sent_body_bytes),
             acked_bytes: known(self.acked_bytes, earlier.acked_bytes),
@@ -102,7 +110,7 @@ mod tests {
     use super::*;
 
     const TEXT: &str = r#"{"schema":"photofinish.evidence/1","trial":"t","mode":"count","requests":12,"completed":9,
-        "aborted":1,"refused":{"413":2},"connections":1,"protocols":{"http/1.1":12},"body_bytes":900,"sent_body_bytes":0,
+        "aborted":1,"refused":{"413":2},"connections":1,"protocols":{"http/1.1":12},"body_bytes":900,"sent_body_bytes":0,"codings":{"zstd":8},"encode_ns":40,
         "wire_in_bytes":1000,"acked_bytes":null,"packets_in":7,"packets_out":5,"chunked":0,"with_length":12,
         "least_body_bytes":100,"most_body_bytes":100,"first_request_ns":123,"last_request_ns":456,"last":null}"#;
 
@@ -110,12 +118,14 @@ mod tests {
     fn the_difference_of_two_readings_is_what_happened_in_between() {
         let then = Evidence::parse(TEXT.as_bytes()).unwrap();
         let text = TEXT.replace(":12", ":20").replace("\"413\":2", "\"413\":2,\"404\":1").replace(":900", ":1600");
+        let text = text.replace("\"zstd\":8", "\"zstd\":13,\"br\":3").replace(":40", ":90");
         let now = Evidence::parse(text.as_bytes()).unwrap();
         let between = now.counters.since(&then.counters);
         assert_eq!((between.requests, between.completed, between.body_bytes), (8, 0, 700));
         assert_eq!(between.refused, BTreeMap::from([("404".to_owned(), 1)]));
         assert_eq!(between.protocols, BTreeMap::from([("http/1.1".to_owned(), 8)]));
-        assert_eq!((between.acked_bytes, between.packets_in), (None, Some(0)));
+        assert_eq!(between.codings, BTreeMap::from([("br".to_owned(), 3), ("zstd".to_owned(), 5)]));
+        assert_eq!((between.acked_bytes, between.packets_in, between.encode_ns), (None, Some(0), 50));
         assert_eq!((then.counters.ended(), now.counters.ended()), (12, 13));
         assert_eq!((now.most_body_bytes, now.whole["last_request_ns"].as_u64()), (Some(100), Some(456)));
     }

@@ -24,6 +24,13 @@ pub struct Window {
     pub error: Option<String>,
     pub statuses: BTreeMap<u16, u64>,
     pub claimed_bytes: Option<u64>,
+    /// Sum over the answers; null unless each has told it, as with the stages.
+    pub records: Option<u64>,
+    /// Answers by the content coding that they name.
+    pub codings: BTreeMap<Box<str>, u64>,
+    pub transfer_ns: Option<u64>,
+    pub decode_ns: Option<u64>,
+    pub parse_ns: Option<u64>,
     pub evidence: Option<Counters>,
     pub least_body_bytes: Option<u64>,
     pub most_body_bytes: Option<u64>,

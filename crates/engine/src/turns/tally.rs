@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::answer::Answer;
+use super::answer::{Answer, Claim, Stages};
 use super::contestant::Broken;
 
 /// Counts by reason: `error`, `status`, `malformed`, `timeout`, `ended`, `cold_failed`.
@@ -21,6 +21,12 @@ pub struct Tally {
     pub claimed_bytes: Option<u64>,
     /// Largest of those that were told.
     pub rss_peak_bytes: Option<u64>,
+    /// Answers that count by the content coding that they name.
+    pub codings: BTreeMap<Box<str>, u64>,
+    stages: Stages,
+    staged: u64,
+    records: u64,
+    recorded: u64,
 }
 
 impl Tally {
@@ -35,20 +41,47 @@ impl Tally {
 
     fn add_one(&mut self, answer: &Answer) {
         match answer {
-            Answer::Done { bytes, status, rss_peak_bytes } => {
-                *self.statuses.entry(*status).or_default() += 1;
-                self.rss_peak_bytes = self.rss_peak_bytes.max(*rss_peak_bytes);
-                if (200..300).contains(status) {
-                    self.answered += 1;
-                    self.claimed_bytes = Some(self.claimed_bytes.unwrap_or(0).saturating_add(*bytes));
+            Answer::Done(claim) => {
+                *self.statuses.entry(claim.status).or_default() += 1;
+                self.rss_peak_bytes = self.rss_peak_bytes.max(claim.rss_peak_bytes);
+                if (200..300).contains(&claim.status) {
+                    self.count(claim);
                 } else {
-                    self.fail("status", 1, || format!("the response had status {status}"));
+                    self.fail("status", 1, || format!("the response had status {}", claim.status));
                 }
             }
             Answer::Failed(text) => self.fail("error", 1, || text.clone()),
             Answer::Malformed(text) => self.fail("malformed", 1, || text.clone()),
             Answer::Ready => self.fail("malformed", 1, || "it says once more that it is ready".to_owned()),
         }
+    }
+
+    fn count(&mut self, claim: &Claim) {
+        self.answered += 1;
+        self.claimed_bytes = Some(self.claimed_bytes.unwrap_or(0).saturating_add(claim.bytes));
+        if let Some(stages) = claim.stages {
+            self.staged += 1;
+            self.stages.transfer_ns += stages.transfer_ns;
+            self.stages.decode_ns += stages.decode_ns;
+            self.stages.parse_ns += stages.parse_ns;
+        }
+        if let Some(records) = claim.records {
+            self.recorded += 1;
+            self.records = self.records.saturating_add(records);
+        }
+        if let Some(coding) = &claim.coding {
+            *self.codings.entry(coding.clone()).or_default() += 1;
+        }
+    }
+
+    /// Sums of the stages; `None` unless every answer that counts has told them.
+    pub fn stages(&self) -> Option<Stages> {
+        (self.answered > 0 && self.staged == self.answered).then_some(self.stages)
+    }
+
+    /// Sum of the parsed entries; `None` unless every answer that counts has told them.
+    pub fn records(&self) -> Option<u64> {
+        (self.answered > 0 && self.recorded == self.answered).then_some(self.records)
     }
 
     /// Adds lines that no command asked for.
@@ -82,7 +115,9 @@ mod tests {
 
     #[test]
     fn every_repetition_is_counted_once_and_surplus_lines_on_top() {
-        let done = |status| Answer::Done { bytes: 10, status, rss_peak_bytes: Some(u64::from(status)) };
+        let done = |status| {
+            Answer::Done(Claim { bytes: 10, status, rss_peak_bytes: Some(u64::from(status)), ..Claim::default() })
+        };
         let answers = [
             done(200),
             done(404),
@@ -98,6 +133,21 @@ mod tests {
         assert_eq!(tally.statuses, BTreeMap::from([(200, 1), (201, 1), (404, 1)]));
         assert_eq!(tally.answered + tally.failures(), 6);
         assert_eq!(tally.error.as_deref(), Some("the response had status 404"));
+    }
+
+    #[test]
+    fn stages_and_records_are_summed_and_unknown_once_an_answer_that_counts_lacks_them() {
+        let stages = Some(Stages { transfer_ns: 5, decode_ns: 3, parse_ns: 7 });
+        let (records, coding) = (Some(64), Some("zstd".into()));
+        let told = Claim { bytes: 10, status: 200, rss_peak_bytes: None, records, coding, stages };
+        let refused = Answer::Done(Claim { status: 406, stages: None, ..told.clone() });
+        let mut tally = Tally::default();
+        assert_eq!((tally.stages(), tally.records()), (None, None));
+        tally.add(&[Answer::Done(told.clone()), refused, Answer::Done(told)], 3);
+        assert_eq!(tally.stages(), Some(Stages { transfer_ns: 10, decode_ns: 6, parse_ns: 14 }));
+        assert_eq!((tally.records(), tally.codings.get("zstd")), (Some(128), Some(&2)));
+        tally.add(&[Answer::Done(Claim { bytes: 10, status: 200, ..Claim::default() })], 1);
+        assert_eq!((tally.stages(), tally.records()), (None, None));
     }
 
     #[test]

@@ -46,6 +46,12 @@ impl<W: Write> Tour<'_, W> {
         tally.add_unasked(&self.contestants[target].unasked());
         let last = self.settle(&mut window, &mut tally, measured).then(|| self.work(&mut window, &mut tally));
         tally.add_unasked(&self.contestants[target].unasked());
+        let stages = tally.stages();
+        window.transfer_ns = stages.map(|stages| stages.transfer_ns);
+        window.decode_ns = stages.map(|stages| stages.decode_ns);
+        window.parse_ns = stages.map(|stages| stages.parse_ns);
+        window.records = tally.records();
+        window.codings = tally.codings;
         window.answered = tally.answered;
         window.failed = tally.failed;
         window.error = tally.error;
