@@ -35,7 +35,11 @@ CODES: dict[str, Code] = {
     "malformed-answer": Code("it answered a command with something else than its line", "print one JSON line for each"),
     "wrong-form": Code("its form did not hold one file in the field `file`", "send the form that the suite asks for"),
     "nothing-saved": Code("it did not save the body where it was told to", "write the body to the path after `save`"),
-    "wrong-protocol": Code("it spoke another version of HTTP than asked for", "claim in its manifest what it can"),
+    "protocol-mismatch": Code("it spoke another protocol than asked for", "claim in its manifest what it can"),
+    "wrong-coding": Code("the content coding was another than asked for", "claim in its manifest what it can"),
+    "tls-failed": Code("no TLS connection came about", "check the certificate that it was given, and its TLS version"),
+    "wrong-records": Code("it did not find as many records as were sent", "parse the whole body, and count them"),
+    "wrong-stages": Code("its own times are missing, or can't be", "time each stage by a clock that never goes back"),
     "wrong-connections": Code("it kept connections it should not, or made ones anew", "follow the cell's policy"),
     "still-cached": Code("the file could not be dropped from the page cache", "put --work on a disk's file system"),
     "payload-changed": Code("somebody changed the file while it was sent", "no fault of its; find out who, race again"),
@@ -69,6 +73,9 @@ CODES: dict[str, Code] = {
 }
 
 FAILURE_CODES = {
+    "protocol": "protocol-mismatch",
+    "tls": "tls-failed",
+    "coding": "wrong-coding",
     "status": "wrong-status",
     "length": "wrong-bytes",
     "hash": "wrong-hash",

@@ -115,7 +115,7 @@ def test_an_account_that_agrees_counts_and_names_both_ends() -> None:
         ({"claimed_bytes": 10 * SIZE - 1}, "bytes-mismatch"),
         ({"claimed_bytes": None}, "bytes-mismatch"),
         ({"origin_bytes": 10 * SIZE - 1}, "bytes-mismatch"),
-        ({"protocols": {"http/1.1": 9, "h2": 1}}, "wrong-protocol"),
+        ({"protocols": {"http/1.1": 9, "h2": 1}}, "protocol-mismatch"),
         ({"connections": 6}, "wrong-connections"),
         ({"connections": 5}, None),
     ],

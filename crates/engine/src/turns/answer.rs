@@ -1,16 +1,17 @@
 //! One line of a contestant, as what it means.
 
+use photofinish_net::Nanos;
 use serde::Deserialize;
 
 /// A contestant's own clock over the stages of one repetition, or of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stages {
     /// From the request to the last byte of the body, as it came.
-    pub transfer_ns: u64,
+    pub transfer: Nanos,
     /// Undoing the content coding.
-    pub decode_ns: u64,
+    pub decode: Nanos,
     /// From bytes to the language's own values.
-    pub parse_ns: u64,
+    pub parse: Nanos,
 }
 
 /// What a contestant says of a repetition that came to an end.
@@ -65,11 +66,11 @@ impl Raw {
     fn stages(&self) -> Result<Option<Stages>, &'static str> {
         match (self.transfer_ns, self.decode_ns, self.parse_ns) {
             (None, None, None) => Ok(None),
-            (Some(transfer_ns), Some(decode_ns), Some(parse_ns)) => {
-                if transfer_ns.max(decode_ns).max(parse_ns) > LONGEST_STAGE_NS {
+            (Some(transfer), Some(decode), Some(parse)) => {
+                if transfer.max(decode).max(parse) > LONGEST_STAGE_NS {
                     return Err("a stage of more than a day");
                 }
-                Ok(Some(Stages { transfer_ns, decode_ns, parse_ns }))
+                Ok(Some(Stages { transfer: Nanos(transfer), decode: Nanos(decode), parse: Nanos(parse) }))
             }
             _ => Err("transfer_ns, decode_ns and parse_ns come together"),
         }
@@ -128,7 +129,7 @@ mod tests {
     fn stages_records_and_coding_are_told_where_a_contestant_has_them() {
         let line =
             br#"{"status":200,"bytes":9,"records":1,"coding":"zstd","transfer_ns":5,"decode_ns":0,"parse_ns":7}"#;
-        let stages = Some(Stages { transfer_ns: 5, decode_ns: 0, parse_ns: 7 });
+        let stages = Some(Stages { transfer: Nanos(5), decode: Nanos(0), parse: Nanos(7) });
         let (records, coding) = (Some(1), Some("zstd".into()));
         let claim = Claim { bytes: 9, status: 200, rss_peak_bytes: None, records, coding, stages };
         assert_eq!(Answer::of(line), Answer::Done(claim));

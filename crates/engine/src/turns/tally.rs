@@ -61,9 +61,9 @@ impl Tally {
         self.claimed_bytes = Some(self.claimed_bytes.unwrap_or(0).saturating_add(claim.bytes));
         if let Some(stages) = claim.stages {
             self.staged += 1;
-            self.stages.transfer_ns += stages.transfer_ns;
-            self.stages.decode_ns += stages.decode_ns;
-            self.stages.parse_ns += stages.parse_ns;
+            self.stages.transfer = self.stages.transfer + stages.transfer;
+            self.stages.decode = self.stages.decode + stages.decode;
+            self.stages.parse = self.stages.parse + stages.parse;
         }
         if let Some(records) = claim.records {
             self.recorded += 1;
@@ -111,6 +111,8 @@ impl Tally {
 
 #[cfg(test)]
 mod tests {
+    use photofinish_net::Nanos;
+
     use super::*;
 
     #[test]
@@ -137,14 +139,14 @@ mod tests {
 
     #[test]
     fn stages_and_records_are_summed_and_unknown_once_an_answer_that_counts_lacks_them() {
-        let stages = Some(Stages { transfer_ns: 5, decode_ns: 3, parse_ns: 7 });
+        let stages = Some(Stages { transfer: Nanos(5), decode: Nanos(3), parse: Nanos(7) });
         let (records, coding) = (Some(64), Some("zstd".into()));
         let told = Claim { bytes: 10, status: 200, rss_peak_bytes: None, records, coding, stages };
         let refused = Answer::Done(Claim { status: 406, stages: None, ..told.clone() });
         let mut tally = Tally::default();
         assert_eq!((tally.stages(), tally.records()), (None, None));
         tally.add(&[Answer::Done(told.clone()), refused, Answer::Done(told)], 3);
-        assert_eq!(tally.stages(), Some(Stages { transfer_ns: 10, decode_ns: 6, parse_ns: 14 }));
+        assert_eq!(tally.stages(), Some(Stages { transfer: Nanos(10), decode: Nanos(6), parse: Nanos(14) }));
         assert_eq!((tally.records(), tally.codings.get("zstd")), (Some(128), Some(&2)));
         tally.add(&[Answer::Done(Claim { bytes: 10, status: 200, ..Claim::default() })], 1);
         assert_eq!((tally.stages(), tally.records()), (None, None));

@@ -47,9 +47,9 @@ impl<W: Write> Tour<'_, W> {
         let last = self.settle(&mut window, &mut tally, measured).then(|| self.work(&mut window, &mut tally));
         tally.add_unasked(&self.contestants[target].unasked());
         let stages = tally.stages();
-        window.transfer_ns = stages.map(|stages| stages.transfer_ns);
-        window.decode_ns = stages.map(|stages| stages.decode_ns);
-        window.parse_ns = stages.map(|stages| stages.parse_ns);
+        window.transfer_ns = stages.map(|stages| stages.transfer.0);
+        window.decode_ns = stages.map(|stages| stages.decode.0);
+        window.parse_ns = stages.map(|stages| stages.parse.0);
         window.records = tally.records();
         window.codings = tally.codings;
         window.answered = tally.answered;

@@ -152,7 +152,7 @@ class Account:
             )
         others = {name: count for name, count in self.protocols.items() if name != parameters.protocol}
         if others:
-            return Void("wrong-protocol", f"asked for {parameters.protocol}; the origin saw {_counts(self.protocols)}")
+            return Void("protocol-mismatch", f"asked for {parameters.protocol}; the origin saw {_counts(self.protocols)}")
         return self._wrong_connections(parameters) or self._unacknowledged(parameters)
 
     def _wrong_connections(self, parameters: TurnsParameters) -> Void | None:
