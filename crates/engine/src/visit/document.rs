@@ -29,12 +29,12 @@ pub enum DocumentError {
     Zero(&'static str),
     #[error("load.rate is {0}: use a number of requests a second above 0")]
     Rate(f64),
-    #[error("expect.body_xxh3 is `{0}`: use 16 hexadecimal digits or null")]
-    Hash(String),
+    #[error("{place} is `{text}`: use 16 hexadecimal digits or null")]
+    Hash { place: String, text: String },
     #[error(transparent)]
     Order(#[from] OrderError),
-    #[error(transparent)]
-    Request(#[from] RequestError),
+    #[error("{place}: {error}")]
+    Request { place: String, error: RequestError },
 }
 
 #[derive(Debug, Deserialize)]
@@ -116,6 +116,11 @@ pub struct Target {
     pub address: SocketAddr,
     #[serde(default)]
     pub cpu: Option<CpuSource>,
+    /// In place of the document's own, as a whole.
+    #[serde(default)]
+    request: Option<RequestPart>,
+    #[serde(default)]
+    expect: Option<ExpectPart>,
 }
 
 impl Document {
@@ -152,16 +157,12 @@ impl Document {
         {
             return Err(DocumentError::Rate(rate));
         }
-        self.expect_hash()?;
-        Ok(check_order(&self.phases, self.targets.len())?)
-    }
-
-    fn expect_hash(&self) -> Result<Option<u64>, DocumentError> {
-        let Some(text) = &self.expect.body_xxh3 else { return Ok(None) };
-        match u64::from_str_radix(text, 16) {
-            Ok(hash) if text.len() == 16 => Ok(Some(hash)),
-            _ => Err(DocumentError::Hash(text.clone())),
+        check_order(&self.phases, self.targets.len())?;
+        for target in 0..self.targets.len() {
+            self.checker(target)?;
+            self.request(target)?;
         }
+        Ok(())
     }
 
     pub fn backend(&self) -> Backend {
@@ -179,18 +180,26 @@ impl Document {
     }
 
     /// A checker that knows nothing yet: each target has its own.
-    pub fn checker(&self) -> Result<Checker, DocumentError> {
+    pub fn checker(&self, target: usize) -> Result<Checker, DocumentError> {
+        let (part, place) = match &self.targets[target].expect {
+            Some(own) => (own, format!("targets[{target}].expect")),
+            None => (&self.expect, "expect".to_owned()),
+        };
         Ok(Checker::new(Expect {
-            status: StatusRule::Exactly(self.expect.status),
-            body_bytes: self.expect.body_bytes,
-            body_xxh3: self.expect_hash()?,
+            status: StatusRule::Exactly(part.status),
+            body_bytes: part.body_bytes,
+            body_xxh3: part.hash(&place)?,
             same_body: true,
         }))
     }
 
-    pub fn request_for(&self, target: &Target) -> Result<Request, DocumentError> {
-        let part = &self.request;
-        Ok(Request::build(&part.method, &target.address.to_string(), &part.path, &part.headers)?)
+    /// The request of one target; its bytes are leaked.
+    pub fn request(&self, target: usize) -> Result<Request, DocumentError> {
+        let Target { address, request: own, .. } = &self.targets[target];
+        let place = if own.is_some() { format!("targets[{target}].request") } else { "request".to_owned() };
+        let part = own.as_ref().unwrap_or(&self.request);
+        Request::build(&part.method, &address.to_string(), &part.path, &part.headers)
+            .map_err(|error| DocumentError::Request { place, error })
     }
 
     /// The open loop's schedule, if it is one; each target gets its own random sequence.
@@ -204,6 +213,16 @@ impl Document {
                 };
                 Some(Schedule::new(spread, rate, seed.wrapping_add(target as u64), 0, 1))
             }
+        }
+    }
+}
+
+impl ExpectPart {
+    fn hash(&self, place: &str) -> Result<Option<u64>, DocumentError> {
+        let Some(text) = &self.body_xxh3 else { return Ok(None) };
+        match u64::from_str_radix(text, 16) {
+            Ok(hash) if text.len() == 16 => Ok(Some(hash)),
+            _ => Err(DocumentError::Hash { place: format!("{place}.body_xxh3"), text: text.clone() }),
         }
     }
 }
@@ -248,6 +267,17 @@ mod tests {
     }
 
     #[test]
+    fn a_target_may_have_a_request_and_expectations_of_its_own() {
+        let own = r#""127.0.0.1:2","request":{"path":"/own"},"expect":{"status":404}"#;
+        let document = Document::parse(&GOOD.replace("\"127.0.0.1:2\"", own)).unwrap();
+        assert!(document.request(0).unwrap().bytes.starts_with(b"GET / HTTP/1.1\r\nHost: 127.0.0.1:1\r\nAccept"));
+        assert_eq!(document.request(1).unwrap().bytes, b"GET /own HTTP/1.1\r\nHost: 127.0.0.1:2\r\n\r\n");
+        let expects = [0, 1].map(|target| *document.checker(target).unwrap().expect());
+        assert_eq!(expects.map(|expect| expect.status), [StatusRule::Exactly(200), StatusRule::Exactly(404)]);
+        assert_eq!(expects.map(|expect| expect.body_bytes), [Some(12), None]);
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         for (from, to, wanted) in [
             ("visit/1", "visit/2", "schema is `photofinish.visit/2`"),
@@ -258,6 +288,9 @@ mod tests {
             ("\"auto\"", "\"kqueue\"", "kqueue"),
             ("\"settle_ms\"", "\"settel_ms\"", "settel_ms"),
             ("\"connections\":5", "\"connections\":0", "load.connections"),
+            ("\"path\":\"/\"", "\"path\":\"x\"", "request: `x` is no request path"),
+            ("\"127.0.0.1:2\"", "\"127.0.0.1:2\",\"expect\":{\"status\":200,\"body_xxh3\":\"q\"}", "targets[1].expect.body_xxh3"),
+            ("\"127.0.0.1:2\"", "\"127.0.0.1:2\",\"request\":{\"path\":\"y\"}", "targets[1].request: `y`"),
         ] {
             let error = Document::parse(&GOOD.replace(from, to)).unwrap_err().to_string();
             assert!(error.contains(wanted), "{error}");

@@ -83,9 +83,9 @@ impl<'d, W: Write> Tour<'d, W> {
         let open = matches!(document.load, Load::Open { .. });
         let mut stops = Vec::with_capacity(document.targets.len());
         for (index, target) in document.targets.iter().enumerate() {
-            let request = document.request_for(target)?;
+            let request = document.request(index)?;
             let connections = document.load.connections();
-            let checker = document.checker()?;
+            let checker = document.checker(index)?;
             let meter = Meter::open(target.cpu.as_ref()).unwrap_or_else(|error| {
                 eprintln!("photofinish: visit: the CPU time of `{}` can't be read: {error}", target.id);
                 Meter::None
