@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use photofinish_load::request::RequestError;
-use photofinish_load::{Checker, Expect, Request, Schedule, Spread, StatusRule};
+use photofinish_load::{Checker, Expect, Protocol, Request, Schedule, Spread, StatusRule, UnknownProtocol};
 use photofinish_net::Backend;
 use serde::Deserialize;
 
@@ -33,6 +33,12 @@ pub enum DocumentError {
     Hash { place: String, text: String },
     #[error(transparent)]
     Order(#[from] OrderError),
+    #[error("targets[{target}] has no `{name}`, and neither has the document: give one of them")]
+    Missing { target: usize, name: &'static str },
+    #[error("targets[{target}].protocol: {error}")]
+    Protocol { target: usize, error: UnknownProtocol },
+    #[error("targets[{target}].protocol: visits do not speak {protocol} yet: use http/1.1")]
+    Unspoken { target: usize, protocol: Protocol },
     #[error("{place}: {error}")]
     Request { place: String, error: RequestError },
 }
@@ -59,8 +65,11 @@ pub struct Document {
     #[serde(default)]
     pub reconnect: bool,
     pub load: Load,
-    request: RequestPart,
-    expect: ExpectPart,
+    /// For targets without one of their own.
+    #[serde(default)]
+    request: Option<RequestPart>,
+    #[serde(default)]
+    expect: Option<ExpectPart>,
     pub targets: Vec<Target>,
     pub phases: Vec<Phase>,
 }
@@ -70,9 +79,14 @@ pub struct Document {
 pub enum Load {
     Closed {
         connections: u32,
+        /// Requests in flight a connection.
+        #[serde(default = "one")]
+        streams: u32,
     },
     Open {
         connections: u32,
+        #[serde(default = "one")]
+        streams: u32,
         rate: f64,
         #[serde(default)]
         arrivals: Arrivals,
@@ -116,6 +130,8 @@ pub struct Target {
     pub address: SocketAddr,
     #[serde(default)]
     pub cpu: Option<CpuSource>,
+    #[serde(default)]
+    protocol: Option<String>,
     /// In place of the document's own, as a whole.
     #[serde(default)]
     request: Option<RequestPart>,
@@ -141,8 +157,10 @@ impl Document {
         if self.backend.parse::<Backend>().is_err() {
             return Err(DocumentError::Backend(self.backend.clone()));
         }
-        if self.load.connections() == 0 {
-            return Err(DocumentError::Zero("load.connections"));
+        for (name, count) in [("load.connections", self.load.connections()), ("load.streams", self.load.streams())] {
+            if count == 0 {
+                return Err(DocumentError::Zero(name));
+            }
         }
         for (name, span) in [("deadline_ms", self.deadline_ms as f64), ("window_ms", self.window_ms)] {
             if !span.is_finite() || span <= 0.0 {
@@ -161,6 +179,10 @@ impl Document {
         for target in 0..self.targets.len() {
             self.checker(target)?;
             self.request(target)?;
+            match self.protocol(target)? {
+                Protocol::Http1 => {}
+                protocol => return Err(DocumentError::Unspoken { target, protocol }),
+            }
         }
         Ok(())
     }
@@ -181,10 +203,7 @@ impl Document {
 
     /// A checker that knows nothing yet: each target has its own.
     pub fn checker(&self, target: usize) -> Result<Checker, DocumentError> {
-        let (part, place) = match &self.targets[target].expect {
-            Some(own) => (own, format!("targets[{target}].expect")),
-            None => (&self.expect, "expect".to_owned()),
-        };
+        let (part, place) = pick(target, self.targets[target].expect.as_ref(), self.expect.as_ref(), "expect")?;
         Ok(Checker::new(Expect {
             status: StatusRule::Exactly(part.status),
             body_bytes: part.body_bytes,
@@ -193,11 +212,16 @@ impl Document {
         }))
     }
 
+    /// What is spoken with a target.
+    pub fn protocol(&self, target: usize) -> Result<Protocol, DocumentError> {
+        let text = self.targets[target].protocol.as_deref();
+        text.map_or(Ok(Protocol::default()), str::parse).map_err(|error| DocumentError::Protocol { target, error })
+    }
+
     /// The request of one target; its bytes are leaked.
     pub fn request(&self, target: usize) -> Result<Request, DocumentError> {
         let Target { address, request: own, .. } = &self.targets[target];
-        let place = if own.is_some() { format!("targets[{target}].request") } else { "request".to_owned() };
-        let part = own.as_ref().unwrap_or(&self.request);
+        let (part, place) = pick(target, own.as_ref(), self.request.as_ref(), "request")?;
         Request::build(&part.method, &address.to_string(), &part.path, &part.headers)
             .map_err(|error| DocumentError::Request { place, error })
     }
@@ -217,6 +241,20 @@ impl Document {
     }
 }
 
+/// A target's own part or the document's, and the place where it stands.
+fn pick<'a, T>(
+    target: usize,
+    own: Option<&'a T>,
+    common: Option<&'a T>,
+    name: &'static str,
+) -> Result<(&'a T, String), DocumentError> {
+    match (own, common) {
+        (Some(own), _) => Ok((own, format!("targets[{target}].{name}"))),
+        (None, Some(common)) => Ok((common, name.to_owned())),
+        (None, None) => Err(DocumentError::Missing { target, name }),
+    }
+}
+
 impl ExpectPart {
     fn hash(&self, place: &str) -> Result<Option<u64>, DocumentError> {
         let Some(text) = &self.body_xxh3 else { return Ok(None) };
@@ -230,7 +268,13 @@ impl ExpectPart {
 impl Load {
     pub const fn connections(&self) -> u32 {
         match self {
-            Self::Closed { connections } | Self::Open { connections, .. } => *connections,
+            Self::Closed { connections, .. } | Self::Open { connections, .. } => *connections,
+        }
+    }
+
+    pub const fn streams(&self) -> u32 {
+        match self {
+            Self::Closed { streams, .. } | Self::Open { streams, .. } => *streams,
         }
     }
 }
@@ -288,8 +332,19 @@ mod tests {
             ("\"auto\"", "\"kqueue\"", "kqueue"),
             ("\"settle_ms\"", "\"settel_ms\"", "settel_ms"),
             ("\"connections\":5", "\"connections\":0", "load.connections"),
+            ("\"connections\":5", "\"connections\":5,\"streams\":0", "load.streams"),
+            (
+                "\"expect\":{\"status\":200,\"body_bytes\":12,\"body_xxh3\":\"0123456789abcdef\"},",
+                "",
+                "targets[0] has no `expect`",
+            ),
+            ("\"127.0.0.1:2\"", "\"127.0.0.1:2\",\"protocol\":\"h4\"", "targets[1].protocol: `h4`"),
             ("\"path\":\"/\"", "\"path\":\"x\"", "request: `x` is no request path"),
-            ("\"127.0.0.1:2\"", "\"127.0.0.1:2\",\"expect\":{\"status\":200,\"body_xxh3\":\"q\"}", "targets[1].expect.body_xxh3"),
+            (
+                "\"127.0.0.1:2\"",
+                "\"127.0.0.1:2\",\"expect\":{\"status\":200,\"body_xxh3\":\"q\"}",
+                "targets[1].expect.body_xxh3",
+            ),
             ("\"127.0.0.1:2\"", "\"127.0.0.1:2\",\"request\":{\"path\":\"y\"}", "targets[1].request: `y`"),
         ] {
             let error = Document::parse(&GOOD.replace(from, to)).unwrap_err().to_string();
