@@ -7,6 +7,8 @@ from pydantic import BaseModel
 
 
 class Address(BaseModel):
+    """A postal address."""
+
     id: UUID
     zip: str
     number: str
@@ -18,12 +20,16 @@ class Address(BaseModel):
 
 
 class PhoneNumber(BaseModel):
+    """A telephone number."""
+
     id: UUID
     number: str
     type: str
 
 
 class Contact(BaseModel):
+    """Somebody to call."""
+
     id: UUID
     relationship: str
     name: str
@@ -32,6 +38,8 @@ class Contact(BaseModel):
 
 
 class Patient(BaseModel):
+    """One record; its members are named and ordered as on the wire."""
+
     id: UUID
     status: str
     name: str

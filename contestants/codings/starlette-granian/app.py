@@ -38,7 +38,7 @@ def at_level(level: int) -> CompressMiddleware:
         gzip_level=level,
         brotli=level <= HIGHEST_BR,
         brotli_quality=level,
-        zstd=1 <= level,
+        zstd=level >= 1,
         zstd_level=level,
     )
 

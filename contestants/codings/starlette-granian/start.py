@@ -22,8 +22,10 @@ def listens(address: str, port: int) -> bool:
 def main() -> None:
     """Start both; ends with status 1 if the one for TLS does not come up."""
     granian, build = sys.argv[1:]
-    told = {name: os.environ[f"PHOTOFINISH_{name}"] for name in ("ADDRESS", "PORT", "TLS_PORT", "CERTIFICATE", "KEY", "WORKERS")}
-    shared = [granian, "--working-dir", build, "--interface", "asgi", "--host", told["ADDRESS"], "--workers", told["WORKERS"]]
+    names = ("ADDRESS", "PORT", "TLS_PORT", "CERTIFICATE", "KEY", "WORKERS")
+    told = {name: os.environ[f"PHOTOFINISH_{name}"] for name in names}
+    shared = [granian, "--working-dir", build, "--interface", "asgi"]
+    shared += ["--host", told["ADDRESS"], "--workers", told["WORKERS"]]
     secured = ["--port", told["TLS_PORT"], "--ssl-certificate", told["CERTIFICATE"], "--ssl-keyfile", told["KEY"]]
     server = subprocess.Popen([*shared, *secured, "app:app"])
     deadline = time.monotonic() + PATIENCE_S
