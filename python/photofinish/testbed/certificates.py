@@ -36,8 +36,12 @@ def certificates(engine: Path, folder: Path) -> Certificates:
         argv = [str(engine), "certificate", "--out", str(folder)]
         done = subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise EnvironmentError_(f"{folder}: no certificate could be made ({error}); free space, or use --work") from error
+        raise EnvironmentError_(
+            f"{folder}: no certificate could be made ({error}); free space, or use --work"
+        ) from error
     if done.returncode != 0:
         words = done.stderr.strip() or f"exit status {done.returncode}"
-        raise EnvironmentError_(f"{folder}: no certificate could be made: {words}; rebuild the engine with `make build`")
+        raise EnvironmentError_(
+            f"{folder}: no certificate could be made: {words}; rebuild the engine with `make build`"
+        )
     return made

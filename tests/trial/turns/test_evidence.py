@@ -10,6 +10,8 @@ SIZE = 1000
 HASH = "ab" * 32
 UPLOAD = TurnsParameters(direction="upload", bytes=SIZE)
 DOWNLOAD = TurnsParameters(direction="download", bytes=SIZE)
+CODED = TurnsParameters(direction="download", bytes=SIZE, patients=4, coding="zstd", protocol="h2+tls")
+ENCODED_SIZE = 300
 GOOD: dict[str, Any] = {"bytes": SIZE, "status": 200}
 
 
@@ -142,3 +144,80 @@ def test_a_download_that_was_not_acknowledged_is_void_beyond_what_may_be_under_w
     void = replace(account, acked_bytes=body - ACKNOWLEDGEMENT_SLACK - 1).void(parameters)
     assert void is not None
     assert void.code == "bytes-mismatch"
+
+
+CODED_ANSWER: dict[str, Any] = {**GOOD, "coding": "zstd", "records": 4}
+CODED_SEEN: dict[str, Any] = {
+    "requests": 1,
+    "completed": 1,
+    "refused": {},
+    "protocols": {"h2+tls": 1},
+    "codings": {"zstd": 1},
+    "sent_body_bytes": ENCODED_SIZE,
+}
+
+
+def test_a_coded_download_is_proven_by_its_decoded_bytes_and_its_encoded_size_is_known() -> None:
+    proof = prove(CODED, CODED_ANSWER, CODED_SEEN, wanted_sha256=HASH, saved=(SIZE, HASH))
+    assert (proof.void, proof.encoded_bytes) == (None, ENCODED_SIZE)
+
+
+@pytest.mark.parametrize(
+    ("answer", "evidence", "wanted"),
+    [
+        ({}, {"protocols": {"http/1.1+tls": 1}}, "protocol-mismatch"),
+        ({}, {"codings": {"identity": 1}}, "wrong-coding"),
+        ({}, {"codings": {"zstd": 1, "br": 1}}, "wrong-coding"),
+        ({}, {"codings": {}}, "wrong-coding"),
+        ({"coding": "identity"}, {}, "wrong-coding"),
+        ({"coding": None}, {}, "wrong-coding"),
+        ({"records": 3}, {}, "wrong-records"),
+        ({"records": None}, {}, "wrong-records"),
+        ({"bytes": ENCODED_SIZE}, {}, "bytes-mismatch"),
+        ({}, {"refused": {"406": 1}, "completed": 0}, "wrong-status"),
+    ],
+)
+def test_a_coded_download_that_is_another_than_asked_for_is_void_for_its_own_reason(
+    answer: dict[str, Any], evidence: dict[str, Any], wanted: str
+) -> None:
+    assert code(CODED, {**CODED_ANSWER, **answer}, {**CODED_SEEN, **evidence}, (SIZE, HASH)) == wanted
+
+
+CODED_ACCOUNT = replace(
+    ACCOUNT,
+    origin_bytes=10 * ENCODED_SIZE,
+    protocols={"h2+tls": 10},
+    codings={"zstd": 10},
+    claimed_codings={"zstd": 10},
+    records=40,
+    encoded_bytes=ENCODED_SIZE,
+    staged_ns=900,
+    timed_ns=1000,
+)
+
+
+def test_a_coded_account_counts_encoded_bytes_at_the_origin_and_decoded_ones_at_the_client() -> None:
+    assert CODED_ACCOUNT.void(CODED) is None
+    assert replace(CODED_ACCOUNT, timed_ns=None).void(CODED) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "wanted"),
+    [
+        ({"origin_bytes": 10 * SIZE}, "bytes-mismatch"),
+        ({"origin_bytes": 10 * ENCODED_SIZE - 1}, "bytes-mismatch"),
+        ({"claimed_bytes": 10 * ENCODED_SIZE}, "bytes-mismatch"),
+        ({"codings": {"zstd": 9, "identity": 1}}, "wrong-coding"),
+        ({"claimed_codings": {"gzip": 10}}, "wrong-coding"),
+        ({"claimed_codings": {}}, "wrong-coding"),
+        ({"protocols": {"h2": 10}}, "protocol-mismatch"),
+        ({"records": 39}, "wrong-records"),
+        ({"records": None}, "wrong-records"),
+        ({"staged_ns": None}, "wrong-stages"),
+        ({"staged_ns": 1001}, "wrong-stages"),
+    ],
+)
+def test_a_coded_account_that_does_not_agree_is_void_for_its_own_reason(changes: dict[str, Any], wanted: str) -> None:
+    void = replace(CODED_ACCOUNT, **changes).void(CODED)
+    assert void is not None
+    assert void.code == wanted

@@ -59,6 +59,7 @@ def judged(
     target: dict[str, Any] | None = None,
     end: str | None = None,
     own: TurnsParameters = PARAMETERS,
+    proof: Proof = PROOF,
 ) -> Trial:
     events: list[dict[str, Any]] = [
         {"event": "cycle", "phase": "warmup", "cycle": 0, "windows": [window(0, failed={"error": 1}, error="cold")]}
@@ -69,7 +70,7 @@ def judged(
     events.append({"event": "target", "target": 0, "id": "a", "repetitions_per_window": 4, **(target or {})})
     events.append({"event": "end", "aborted": None})
     turns = read(Said("\n".join(json.dumps(event) for event in events).encode(), 1.0, 0.0))
-    each = Turned("a", 3, 0, PROOF, AFTER, end, {"startup_s": 0.25})
+    each = Turned("a", 3, 0, proof, AFTER, end, {"startup_s": 0.25})
     return trials_of(CELL, own, turns, [each], shared_core=False)[0]
 
 
@@ -82,7 +83,39 @@ def test_windows_hold_repetitions_bytes_and_costs_and_both_ends_agree() -> None:
     assert trial.windows[0].values["body_bytes"] == 4 * SIZE
     assert trial.evidence["sent"] == trial.evidence["received"] == 32 * SIZE
     assert trial.evidence["sent_sha256"] == trial.evidence["received_sha256"]
-    assert trial.figures == {"startup_s": 0.25, "rss_peak_bytes": 5000, "stack_peak_bytes": 8192}
+    known = {name: value for name, value in trial.figures.items() if value is not None}
+    assert known == {"startup_s": 0.25, "rss_peak_bytes": 5000, "stack_peak_bytes": 8192}
+
+
+CODED = TurnsParameters(direction="download", bytes=SIZE, patients=4, coding="br")
+CODED_PROOF = Proof(0, "ab", "ab", {}, None, encoded_bytes=250)
+
+
+def coded_window(cycle: int, **changes: Any) -> dict[str, Any]:
+    evidence = {"codings": {"br": 4}, "encode_ns": 44, "sent_body_bytes": 4 * 250}
+    stages = {"transfer_ns": 2000, "decode_ns": 500, "parse_ns": 1000, "records": 16, "codings": {"br": 4}}
+    return window(cycle, **{**stages, "evidence": evidence, **changes})
+
+
+def test_windows_of_a_coded_cell_hold_the_stages_and_what_lies_beside_them() -> None:
+    whole = {"evidence": {"acked_bytes": 4800, "completed": 16}}
+    trial = judged(coded_window(0), coded_window(1, wall_ns=None), target=whole, own=CODED, proof=CODED_PROOF)
+    assert trial.void is None
+    values = trial.windows[0].values
+    assert (values["transfer_ns"], values["decode_ns"], values["parse_ns"]) == (2000, 500, 1000)
+    assert (values["beside_ns"], values["encode_ns"], values["encoded_bytes"]) == (500, 44, 1000)
+    assert trial.windows[1].values["beside_ns"] is None
+    assert (trial.figures["encoded_bytes"], trial.figures["ratio"]) == (250, 4.0)
+    assert trial.figures["wire_bytes_per_response"] == 300
+    evidence = trial.evidence
+    assert (evidence["coding"], evidence["protocol"], evidence["records"]) == ("br", "http/1.1", 32)
+    assert (evidence["sent"], evidence["received"]) == (8 * 250, 8 * SIZE)
+
+
+def test_stages_that_are_longer_than_their_windows_void_the_trial() -> None:
+    trial = judged(coded_window(0, parse_ns=1501), own=CODED, proof=CODED_PROOF)
+    assert trial.void is not None
+    assert trial.void.code == "wrong-stages"
 
 
 def test_the_shims_own_reading_of_memory_stands_for_programs_that_have_ended() -> None:

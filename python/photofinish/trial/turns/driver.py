@@ -39,7 +39,7 @@ class TurnsDriver:
         trials: list[Trial] = []
         facts: dict[str, Any] = {"cells": {}, "start_order": {}}
         with no_collections():
-            origin = Origin(task, task.chance("padding/origin"), spins=parameters_of(task.plan.cells[0]).origin_spins)
+            origin = _origin(task)
             try:
                 for cell in task.plan.cells:
                     trials += _cell(task, cell, origin, facts, report)
@@ -55,6 +55,13 @@ class TurnsDriver:
             facts,
             void=round_void(facts["cells"], {cell.id: parameters_of(cell).noise_bounds() for cell in task.plan.cells}),
         )
+
+
+def _origin(task: RoundTask) -> Origin:
+    """The round's, with a second port where a cell needs one."""
+    cells = [parameters_of(cell) for cell in task.plan.cells]
+    secure = any(parameters.secure for parameters in cells)
+    return Origin(task, task.chance("padding/origin"), spins=cells[0].origin_spins, secure=secure)
 
 
 def _cell(task: RoundTask, cell: Cell, origin: Origin, facts: dict[str, Any], report: Report) -> list[Trial]:

@@ -1,7 +1,7 @@
 """What both ends say about repetitions, compared. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from photofinish.store.records import Void
@@ -25,6 +25,8 @@ class Proof:
     details: Mapping[str, Any]
     """Of the body: parts, coding of the transfer, content type, bytes on the wire."""
     void: Void | None
+    encoded_bytes: int | None = None
+    """The body as the origin sent it, where that has a content coding to choose."""
 
 
 def prove(
@@ -81,6 +83,7 @@ def _prove_download(
 ) -> Proof:
     size, digest = saved or (None, None)
     details = {"saved_bytes": size, "wire_out_bytes": evidence.get("acked_bytes")}
+    encoded = evidence.get("sent_body_bytes") if parameters.coding is not None else None
     void = _said_no(parameters, answer, evidence)
     if void is None and saved is None:
         void = Void("nothing-saved", "it said that the body is saved, and there is no such file")
@@ -88,7 +91,7 @@ def _prove_download(
         void = Void("wrong-bytes", f"it saved {size} bytes instead of {parameters.bytes}")
     if void is None and digest != wanted:
         void = Void("wrong-hash", f"it saved other bytes than were sent: SHA-256 {digest}, not {wanted}")
-    return Proof(0, wanted, digest, details, void)
+    return Proof(0, wanted, digest, details, void, encoded)
 
 
 def _said_no(parameters: TurnsParameters, answer: Mapping[str, Any], evidence: Mapping[str, Any]) -> Void | None:
@@ -98,11 +101,22 @@ def _said_no(parameters: TurnsParameters, answer: Mapping[str, Any], evidence: M
     status = answer.get("status")
     if not isinstance(status, int) or not 200 <= status < 300:
         return Void("wrong-status", f"it says that it was answered {words(status)}")
-    if answer.get("bytes") != parameters.bytes:
-        return Void("bytes-mismatch", f"it says {words(answer.get('bytes'))} bytes; the file has {parameters.bytes}")
     refused = evidence.get("refused") or {}
     if refused:
-        return Void("wrong-status", f"the origin answered {_counts(refused)}, and the contestant says {status}")
+        return Void("wrong-status", f"the origin answered {counts(refused)}, and the contestant says {status}")
+    return _disagrees(parameters, answer, evidence)
+
+
+def _disagrees(parameters: TurnsParameters, answer: Mapping[str, Any], evidence: Mapping[str, Any]) -> Void | None:
+    """How it was done first, then what came of it."""
+    codings = {str(answer.get("coding")): 1}
+    spoken = wrong_protocol(parameters, evidence.get("protocols") or {})
+    if (void := spoken or wrong_coding(parameters, evidence.get("codings") or {}, codings)) is not None:
+        return void
+    if answer.get("bytes") != parameters.bytes:
+        return Void("bytes-mismatch", f"it says {words(answer.get('bytes'))} bytes; the file has {parameters.bytes}")
+    if parameters.patients is not None and answer.get("records") != parameters.patients:
+        return Void("wrong-records", f"it says {words(answer.get('records'))} records; there are {parameters.patients}")
     if evidence.get("completed") != 1:
         return Void(
             "bytes-mismatch",
@@ -110,6 +124,30 @@ def _said_no(parameters: TurnsParameters, answer: Mapping[str, Any], evidence: M
             f" {evidence.get('completed')} whole ones",
         )
     return None
+
+
+def wrong_protocol(parameters: TurnsParameters, seen: Mapping[str, int]) -> Void | None:
+    """A void if the origin saw requests over another protocol than the cell's."""
+    if all(name == parameters.protocol for name in seen):
+        return None
+    return Void("protocol-mismatch", f"asked for {parameters.protocol}; the origin saw {counts(seen)}")
+
+
+def wrong_coding(parameters: TurnsParameters, sent: Mapping[str, int], claimed: Mapping[str, int]) -> Void | None:
+    """A void unless both ends say that all responses had the cell's content coding, where it has one.
+
+    Args:
+        parameters: the cell's.
+        sent: responses by coding, by the origin.
+        claimed: the same by the contestant.
+    """
+    if parameters.coding is None or set(sent) == set(claimed) == {parameters.coding}:
+        return None
+    return Void(
+        "wrong-coding",
+        f"asked for {parameters.coding}; the origin sent {counts(sent) or 'nothing that can be coded'}, the contestant says"
+        f" {words(counts(claimed) or 'nothing')}",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +165,18 @@ class Account:
     protocols: Mapping[str, int]
     refused: Mapping[str, int]
     acked_bytes: int | None
+    codings: Mapping[str, int] = field(default_factory=dict)
+    """Responses by content coding, by the origin."""
+    claimed_codings: Mapping[str, int] = field(default_factory=dict)
+    """The same by the contestant."""
+    records: int | None = None
+    """Parsed, by the contestant."""
+    encoded_bytes: int | None = None
+    """Of one body as it is sent, where it has a content coding to choose; None: as it is."""
+    staged_ns: int | None = None
+    """Sum of the contestant's own times; None if it did not tell them in every window."""
+    timed_ns: int | None = None
+    """Sum of the same windows, seen from outside; None if one could not be timed."""
 
     def both_ends(self, parameters: TurnsParameters) -> dict[str, int | None]:
         """``sent`` and ``received``, each by the end that did it."""
@@ -136,24 +186,43 @@ class Account:
 
     def void(self, parameters: TurnsParameters) -> Void | None:
         """What of it does not agree."""
-        wanted = self.repetitions * parameters.bytes
         if self.refused:
-            return Void("wrong-status", f"the origin answered {_counts(self.refused)}")
+            return Void("wrong-status", f"the origin answered {counts(self.refused)}")
+        spoken = wrong_protocol(parameters, self.protocols)
+        if (void := spoken or wrong_coding(parameters, self.codings, self.claimed_codings)) is not None:
+            return void
         if self.requests != self.repetitions or self.completed != self.repetitions:
             return Void(
                 "bytes-mismatch",
                 f"{self.repetitions} repetitions were commanded; the origin saw {self.requests} requests and"
                 f" {self.completed} whole ones",
             )
-        if self.claimed_bytes != wanted or self.origin_bytes != wanted:
+        wanted = self.repetitions * parameters.bytes
+        at_origin = wanted if self.encoded_bytes is None else self.repetitions * self.encoded_bytes
+        if self.claimed_bytes != wanted or self.origin_bytes != at_origin:
+            due = f"{wanted} bytes" if at_origin == wanted else f"{at_origin} bytes, {wanted} once decoded,"
             return Void(
                 "bytes-mismatch",
-                f"{wanted} bytes were due; the contestant says {self.claimed_bytes}, the origin {self.origin_bytes}",
+                f"{due} were due; the contestant says {self.claimed_bytes}, the origin {self.origin_bytes}",
             )
-        others = {name: count for name, count in self.protocols.items() if name != parameters.protocol}
-        if others:
-            return Void("protocol-mismatch", f"asked for {parameters.protocol}; the origin saw {_counts(self.protocols)}")
-        return self._wrong_connections(parameters) or self._unacknowledged(parameters)
+        return (
+            self._wrong_parsing(parameters) or self._wrong_connections(parameters) or self._unacknowledged(parameters)
+        )
+
+    def _wrong_parsing(self, parameters: TurnsParameters) -> Void | None:
+        """What was parsed, and the contestant's own times: no stage can have taken longer than all was seen to take."""
+        if parameters.patients is None:
+            return None
+        wanted = self.repetitions * parameters.patients
+        if self.records != wanted:
+            return Void("wrong-records", f"{wanted} records were due; the contestant says {self.records}")
+        if self.staged_ns is None:
+            return Void("wrong-stages", "it does not tell transfer_ns, decode_ns and parse_ns every time")
+        if self.timed_ns is not None and self.staged_ns > self.timed_ns:
+            return Void(
+                "wrong-stages", f"its stages took {self.staged_ns} ns by its own word, and all of it {self.timed_ns} ns"
+            )
+        return None
 
     def _wrong_connections(self, parameters: TurnsParameters) -> Void | None:
         if parameters.connection == "new" and self.connections != self.repetitions:
@@ -180,5 +249,6 @@ class Account:
         )
 
 
-def _counts(found: Mapping[str, int]) -> str:
+def counts(found: Mapping[str, int]) -> str:
+    """Each with its number, in words; empty if there are none."""
     return ", ".join(f"{name} {count} times" for name, count in sorted(found.items()))

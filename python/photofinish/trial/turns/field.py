@@ -16,10 +16,10 @@ from photofinish.contest.plan import Entry
 from photofinish.contest.suite import Cell
 from photofinish.errors import EnvironmentError_
 from photofinish.store.records import Void
-from photofinish.testbed.payload import Identity, difference, identity, payload_file, sha256
+from photofinish.testbed.payload import Identity, difference, file_sha256, identity, payload_file, sha256
 from photofinish.testbed.processes import Resident, Stopped, stop_all
 from photofinish.trial.driver import RoundTask
-from photofinish.trial.launch import begin_log, check_memory, launch_of, scratch_folder
+from photofinish.trial.launch import begin_log, check_memory, corpus_of, launch_of, scratch_folder
 from photofinish.trial.turns.evidence import Proof, prove
 from photofinish.trial.turns.lines import Garbled, Pipes, Silent, Talk, words
 from photofinish.trial.turns.origin import Origin
@@ -128,12 +128,16 @@ class Field:
         """What a contestant of this cell is told by its environment."""
         parameters = self.parameters
         told = {
-            "PHOTOFINISH_URL": self.origin.url(parameters.route(), trial, parameters.fault),
+            "PHOTOFINISH_URL": self.origin.url(parameters, trial),
             "PHOTOFINISH_BYTES": str(parameters.bytes),
             "PHOTOFINISH_CONNECTION": parameters.connection,
             "PHOTOFINISH_PROTOCOL": parameters.protocol,
             "PHOTOFINISH_BUFFER": str(parameters.buffer_bytes),
         }
+        if parameters.coding is not None:
+            told["PHOTOFINISH_ACCEPT_ENCODING"] = parameters.coding
+        if parameters.secure and self.origin.certificates is not None:
+            told["PHOTOFINISH_CA"] = str(self.origin.certificates.ca)
         return {**told, "PHOTOFINISH_FILE": str(self.payload)} if parameters.direction == "upload" else told
 
     def _launch(self, entry: Entry, slot: int, padding: random.Random) -> Runner:
@@ -189,8 +193,14 @@ class Field:
     def _judge(self, runner: Runner, answer: Mapping[str, Any], evidence: Mapping[str, Any], saved: Path) -> None:
         parameters = self.parameters
         received = _hash_and_remove(saved, parameters.bytes) if parameters.direction == "download" else None
-        runner.proof = prove(parameters, answer, evidence, wanted_sha256=sha256(parameters.bytes), saved=received)
+        runner.proof = prove(parameters, answer, evidence, wanted_sha256=self._wanted_sha256(), saved=received)
         runner.void = runner.proof.void
+
+    def _wanted_sha256(self) -> str:
+        name = self.parameters.content()
+        if name is None:
+            return sha256(self.parameters.bytes)
+        return file_sha256(corpus_of(self.task.plan.suite) / name)
 
 
 def _hash_and_remove(path: Path, most: int) -> tuple[int, str] | None:

@@ -8,10 +8,12 @@ import shutil
 from typing import Any
 
 from photofinish.errors import EnvironmentError_
+from photofinish.testbed.certificates import Certificates
 from photofinish.testbed.processes import Launch, Resident, Stopped
 from photofinish.testbed.stop import StopFlag
 from photofinish.trial.driver import RoundTask
-from photofinish.trial.launch import ADDRESS, PADDING_BYTES, begin_log, scratch_folder
+from photofinish.trial.launch import ADDRESS, PADDING_BYTES, begin_log, certificates_of, scratch_folder
+from photofinish.trial.turns.parameters import TurnsParameters
 
 READY_S = 10.0
 ANSWER_S = 10.0
@@ -20,25 +22,31 @@ ANSWER_S = 10.0
 class Origin:
     """Our own server, fresh for each round."""
 
-    def __init__(self, task: RoundTask, padding: random.Random, *, spins: bool) -> None:
+    def __init__(self, task: RoundTask, padding: random.Random, *, spins: bool, secure: bool = False) -> None:
         """Starts it; returns once it answers.
 
         Args:
             task: the round.
             padding: source of chance for its environment's length.
             spins: it polls instead of sleeping, if it has a CPU apart from the contestants'.
+            secure: it also serves TLS and QUIC, with the race's certificate.
 
         Raises:
-            EnvironmentError_: it did not start, or does not answer.
+            EnvironmentError_: it did not start, or does not answer; there is no certificate.
             Interrupted: the stop flag was set.
         """
         bench = task.bench
         self.address = (ADDRESS, bench.ports.take())
         engine = bench.need_engine()
         self.spins = spins and not bench.cores.shared
+        self.certificates: Certificates | None = certificates_of(bench) if secure else None
+        self.tls_port = bench.ports.take() if secure else None
         self._folder = scratch_folder(task, "origin~")
         argv = [str(engine), "origin", "--address", ADDRESS, "--port", str(self.address[1])]
         argv += ["--spin"] if self.spins else []
+        if self.certificates is not None:
+            argv += ["--tls-port", str(self.tls_port), "--certificate", str(self.certificates.certificate)]
+            argv += ["--key", str(self.certificates.key)]
         launch = Launch(
             name=f"{os.getpid()}-{task.index:04}-origin",
             argv=argv,
@@ -64,11 +72,10 @@ class Origin:
             words = self.resident.end or f"no answer within {READY_S:g} s"
             raise EnvironmentError_(f"the origin did not start: {words}; its last line: {self.last_words()}")
 
-    def url(self, route: str, trial: str, fault: str | None) -> str:
+    def url(self, parameters: TurnsParameters, trial: str) -> str:
         """Where a contestant's repetitions go."""
-        wrong = f"&fault={fault}" if fault else ""
-        hashed = "&hash=sha256" if route == "/upload" else ""
-        return f"http://{self.address[0]}:{self.address[1]}{route}?trial={trial}{hashed}{wrong}"
+        scheme, port = ("https", self.tls_port) if parameters.secure else ("http", self.address[1])
+        return f"{scheme}://{self.address[0]}:{port}{parameters.route()}?trial={trial}{parameters.query()}"
 
     def register(self, trial: str, mode: str) -> None:
         """Makes a trial known, or changes whether its bodies are checked (``check``) or only counted (``count``)."""

@@ -25,6 +25,8 @@ FAILURE_CODES = {
 }
 """The engine's reasons → ours; in the order in which they are told when several apply."""
 WINDOW_VALUES = ("cpu_ns", "wall_ns", "origin_cpu_ns", "rest_cpu_ns", "rest_wall_ns", "engine_cpu_ns")
+STAGES = ("transfer_ns", "decode_ns", "parse_ns")
+"""What a contestant times itself; what lies beside them in a window is what it takes to be asked and to answer."""
 ORIGIN_BUSY = 0.95
 """Share of a window beyond which the origin, not the contestant, may set the pace."""
 
@@ -72,11 +74,11 @@ def _trial(cell: Cell, parameters: TurnsParameters, turns: Told, each: Turned, *
     if target is None or not windows:
         missing = Void("crashed", each.end) if each.end else Void("not-measured", "the engine reported no windows")
         return Trial(cell.id, each.entry, each.slot, void=missing)
-    account = account_of(parameters, windows, each.proof.framing_bytes)
+    account = account_of(parameters, windows, each.proof)
     rest_ns = _sum(windows, "rest_wall_ns")
     rest_share = _sum(windows, "rest_cpu_ns") / rest_ns if rest_ns else 0.0
     wanted = set(cell.metrics)
-    figures = _figures(each, target)
+    figures = _figures(parameters, each, target)
     void = (
         _failure(windows, target, each)
         or account.void(parameters)
@@ -87,27 +89,29 @@ def _trial(cell: Cell, parameters: TurnsParameters, turns: Told, each: Turned, *
         entry=each.entry,
         slot=each.slot,
         figures={name: value for name, value in figures.items() if not wanted or name in wanted},
-        windows=tuple(_window(parameters, window) for window in windows),
+        windows=tuple(_window(parameters, window, each.proof) for window in windows),
         evidence=_evidence(parameters, each, target, account, rest_share),
         labels=tuple(_labels(parameters, windows, account, rest_share, shared_core=shared_core)),
         void=void,
     )
 
 
-def account_of(parameters: TurnsParameters, windows: Sequence[Mapping[str, Any]], framing_bytes: int) -> Account:
+def account_of(parameters: TurnsParameters, windows: Sequence[Mapping[str, Any]], proof: Proof) -> Account:
     """Adds up both ends' figures.
 
     Args:
         parameters: the cell's.
         windows: as the engine reported them.
-        framing_bytes: what each uploaded body holds beyond the file.
+        proof: what one repetition has shown of all.
     """
     seen = [window.get("evidence") or {} for window in windows]
     upload = parameters.direction == "upload"
     completed = _sum(seen, "completed")
-    claims = [window.get("claimed_bytes") for window in windows if window["repetitions"]]
+    worked = [window for window in windows if window["repetitions"]]
+    timed = [window for window in worked if window.get("wall_ns") is not None]
+    claims = [window.get("claimed_bytes") for window in worked]
     acked = [each.get("acked_bytes") for each in seen]
-    body = _sum(seen, "body_bytes") - completed * framing_bytes if upload else _sum(seen, "sent_body_bytes")
+    body = _sum(seen, "body_bytes") - completed * proof.framing_bytes if upload else _sum(seen, "sent_body_bytes")
     return Account(
         repetitions=_sum(windows, "repetitions"),
         claimed_bytes=None if None in claims else sum(claim or 0 for claim in claims),
@@ -118,6 +122,12 @@ def account_of(parameters: TurnsParameters, windows: Sequence[Mapping[str, Any]]
         protocols=_counts(seen, "protocols"),
         refused=_counts(seen, "refused"),
         acked_bytes=None if None in acked else sum(each or 0 for each in acked),
+        codings=_counts(seen, "codings"),
+        claimed_codings=_counts(worked, "codings"),
+        records=None if None in (window.get("records") for window in worked) else _sum(worked, "records"),
+        encoded_bytes=proof.encoded_bytes,
+        staged_ns=None if None in map(_staged_ns, worked) else sum(_staged_ns(window) or 0 for window in timed),
+        timed_ns=_sum(timed, "wall_ns"),
     )
 
 
@@ -163,13 +173,19 @@ def _labels(
     return labels
 
 
-def _figures(each: Turned, target: Mapping[str, Any]) -> dict[str, float | None]:
+def _figures(parameters: TurnsParameters, each: Turned, target: Mapping[str, Any]) -> dict[str, float | None]:
     own = target.get("rss_peak_bytes")
+    whole = target.get("evidence") or {}
+    acked, completed = whole.get("acked_bytes"), whole.get("completed")
+    encoded = each.proof.encoded_bytes
     peaks = [peak for peak in (own, None if own else each.after.rss_peak_bytes) if peak is not None]
     return {
         **each.constants,
         "rss_peak_bytes": max(peaks, default=None),
         "stack_peak_bytes": each.after.stack_bytes,
+        "encoded_bytes": encoded,
+        "ratio": parameters.bytes / encoded if encoded else None,
+        "wire_bytes_per_response": acked / completed if acked is not None and completed else None,
     }
 
 
@@ -187,6 +203,11 @@ def _evidence(
         "completed": account.completed,
         "connections": account.connections,
         "protocols": dict(account.protocols),
+        "protocol": _only(account.protocols),
+        "coding": _only(account.codings),
+        "codings": dict(account.codings),
+        "encoded_bytes": each.proof.encoded_bytes,
+        "records": account.records,
         "refused": dict(account.refused),
         "framing_bytes": each.proof.framing_bytes,
         "body": dict(each.proof.details),
@@ -202,13 +223,30 @@ def _evidence(
     }
 
 
-def _window(parameters: TurnsParameters, window: Mapping[str, Any]) -> Window:
+def _window(parameters: TurnsParameters, window: Mapping[str, Any], proof: Proof) -> Window:
     failed = sum((window.get("failed") or {}).values())
     done = window["repetitions"] if not failed else 0
     void = "failed-requests" if failed else None if done else "no-requests"
     values: dict[str, float | None] = {name: window.get(name) for name in WINDOW_VALUES}
-    counts = {"requests": done, "body_bytes": done * parameters.bytes, "failed": failed}
+    counts: dict[str, float | None] = {"requests": done, "body_bytes": done * parameters.bytes, "failed": failed}
+    if parameters.patients is not None:
+        staged, wall_ns = _staged_ns(window), window.get("wall_ns")
+        counts |= {name: window.get(name) for name in STAGES}
+        counts["beside_ns"] = None if staged is None or wall_ns is None else wall_ns - staged
+        counts["encode_ns"] = (window.get("evidence") or {}).get("encode_ns")
+        counts["encoded_bytes"] = None if proof.encoded_bytes is None else done * proof.encoded_bytes
     return Window(window["cycle"], window["position"], {**values, **counts}, void)
+
+
+def _staged_ns(window: Mapping[str, Any]) -> int | None:
+    """Sum of the contestant's own times in a window; None if they are not known."""
+    times = [window.get(name) for name in STAGES]
+    return None if None in times else sum(time or 0 for time in times)
+
+
+def _only(found: Mapping[str, int]) -> str | None:
+    """The one name; None if there are several, or none."""
+    return next(iter(found)) if len(found) == 1 else None
 
 
 def _counts(seen: Sequence[Mapping[str, Any]], key: str) -> dict[str, int]:
