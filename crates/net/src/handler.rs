@@ -1,11 +1,12 @@
 //! The interface between an event loop and the protocol above it.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
+use crate::quic::{Piece, Stream, StreamKind};
 use crate::tls::{Peer, Security, WireBytes};
-use crate::{Nanos, Stats, TcpInfo};
+use crate::{DatagramMeta, Datagrams, Nanos, Stats, TcpInfo, Udp};
 
 /// One connection of one loop. Never reused: a slot's next tenant has another generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,6 +118,65 @@ pub trait Net {
         self.close(conn, false);
     }
 
+    /// As [`Net::connect`], by QUIC: [`Handler::connected`] follows when the handshake is complete, [`Handler::closed`] with a
+    /// [`crate::tls::Failure`] if it fails. Such a connection has streams; [`Net::send`] means nothing to it.
+    ///
+    /// Fails where no layer of QUIC is around the handler (`quic::Quic`).
+    fn connect_quic(&mut self, to: SocketAddr, from: Option<IpAddr>, peer: &Arc<Peer>) -> io::Result<Conn> {
+        let _ = (to, from, peer);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Opens a stream; `None` if the peer allows no more now ([`Handler::streams_available`] follows), or `conn` is void. The
+    /// peer hears of it with its first bytes.
+    fn open_stream(&mut self, conn: Conn, kind: StreamKind) -> Option<Stream> {
+        let _ = (conn, kind);
+        None
+    }
+
+    /// Queues the first of these bytes: as many as flow control and memory allow. Returns their number; if it is less than all,
+    /// [`Handler::stream_writable`] follows, unless the stream is over. `end`: the last byte is the stream's last; it counts
+    /// only if all bytes were taken. They leave at the latest when the handler has seen the batch.
+    fn send_on(&mut self, conn: Conn, stream: Stream, piece: Piece<'_>, end: bool) -> usize {
+        let _ = (conn, stream, piece, end);
+        0
+    }
+
+    /// Wants no more of what the peer sends on `stream`; nothing more of it is delivered.
+    fn stop_stream(&mut self, conn: Conn, stream: Stream, code: u64) {
+        let _ = (conn, stream, code);
+    }
+
+    /// Breaks off what was being sent on `stream`.
+    fn reset_stream(&mut self, conn: Conn, stream: Stream, code: u64) {
+        let _ = (conn, stream, code);
+    }
+
+    /// Ends a QUIC connection at once, with a code of the protocol above and a reason for the peer's log.
+    /// [`Handler::closed`] is not called. [`Net::close`] does the same with code 0.
+    fn close_quic(&mut self, conn: Conn, code: u64, reason: &[u8]) {
+        let _ = (conn, code, reason);
+    }
+
+    /// Takes a UDP socket, bound and connected as it is, and sets what QUIC wants of it: large buffers, coalesced
+    /// receives, marks, no fragments. [`Handler::datagrams`] follows.
+    fn adopt_udp(&mut self, socket: UdpSocket) -> io::Result<Udp> {
+        drop(socket);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Hands datagrams to the kernel at once. `WouldBlock`: it takes none now, and [`Handler::datagrams_writable`] follows.
+    /// Any other error concerns these datagrams or earlier ones (`ConnectionRefused`); the socket goes on.
+    fn send_datagrams(&mut self, udp: Udp, datagrams: &Datagrams<'_>) -> io::Result<()> {
+        let _ = (udp, datagrams);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Closes the socket; nothing more is delivered for it.
+    fn drop_udp(&mut self, udp: Udp) {
+        let _ = udp;
+    }
+
     /// Sets the loop's one timer (`None` clears it). [`Handler::timer`] fires once, not before `at`, with microsecond
     /// precision; timers in order are the handler's business.
     fn set_timer(&mut self, at: Option<Nanos>);
@@ -153,6 +213,47 @@ pub trait Handler {
 
     /// The connection ended (or never came about) and `conn` is void.
     fn closed<N: Net>(&mut self, net: &mut N, conn: Conn, why: Closed);
+
+    /// Bytes arrived on a stream of a QUIC connection, in order; `end`: no more come. The first bytes are also how a stream that
+    /// the peer opened makes itself known.
+    fn stream_received<N: Net>(&mut self, net: &mut N, conn: Conn, stream: Stream, data: &[u8], end: bool) {
+        let _ = (net, conn, stream, data, end);
+    }
+
+    /// The peer broke off what it was sending on `stream`; nothing more of it arrives.
+    fn stream_reset<N: Net>(&mut self, net: &mut N, conn: Conn, stream: Stream, code: u64) {
+        let _ = (net, conn, stream, code);
+    }
+
+    /// The peer wants no more of what is sent on `stream`, which has been reset with the same code.
+    fn stream_stopped<N: Net>(&mut self, net: &mut N, conn: Conn, stream: Stream, code: u64) {
+        let _ = (net, conn, stream, code);
+    }
+
+    /// A stream that did not take all bytes takes some again.
+    fn stream_writable<N: Net>(&mut self, net: &mut N, conn: Conn, stream: Stream) {
+        let _ = (net, conn, stream);
+    }
+
+    /// The peer allows more streams than before.
+    fn streams_available<N: Net>(&mut self, net: &mut N, conn: Conn) {
+        let _ = (net, conn);
+    }
+
+    /// Datagrams arrived, one after the other in `data`, which is the loop's buffer and gone after the call.
+    fn datagrams<N: Net>(&mut self, net: &mut N, udp: Udp, meta: &DatagramMeta, data: &[u8]) {
+        let _ = (net, udp, meta, data);
+    }
+
+    /// After a send that would have blocked the kernel takes datagrams again.
+    fn datagrams_writable<N: Net>(&mut self, net: &mut N, udp: Udp) {
+        let _ = (net, udp);
+    }
+
+    /// The kernel reports an error of `udp`, such as a peer that is not there (`ConnectionRefused`). The socket goes on.
+    fn datagrams_failed<N: Net>(&mut self, net: &mut N, udp: Udp, error: io::Error) {
+        let _ = (net, udp, error);
+    }
 
     /// The timer set by [`Net::set_timer`] is due.
     fn timer<N: Net>(&mut self, net: &mut N);

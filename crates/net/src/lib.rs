@@ -13,6 +13,7 @@ mod nanos;
 mod options;
 mod outbox;
 mod probe;
+pub mod quic;
 mod socket;
 mod stats;
 mod stop;
@@ -20,6 +21,7 @@ mod table;
 mod tcp_info;
 mod thread;
 pub mod tls;
+mod udp;
 mod uring;
 
 use std::net::TcpListener;
@@ -34,6 +36,7 @@ pub use stats::Stats;
 pub use stop::StopSignal;
 pub use tcp_info::TcpInfo;
 pub use thread::pin_to_cpu;
+pub use udp::{DatagramMeta, Datagrams, Ecn, Udp};
 
 /// Runs a loop on this thread until [`Net::stop`] is called or `options.stop` is raised.
 ///

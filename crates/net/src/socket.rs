@@ -1,7 +1,7 @@
 //! The few socket calls of the loops, without the standard library's detours.
 
 use std::io::{self, IoSlice};
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, TcpListener};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
 use crate::{NetError, TcpInfo};
@@ -11,6 +11,35 @@ use crate::{NetError, TcpInfo};
 pub(crate) struct KernelAddress {
     pub storage: libc::sockaddr_storage,
     pub length: libc::socklen_t,
+}
+
+impl KernelAddress {
+    /// Room for the kernel to write an address into.
+    pub fn none() -> Self {
+        // SAFETY: plain data; all zero is the unspecified family.
+        Self { storage: unsafe { std::mem::zeroed() }, length: 0 }
+    }
+
+    /// What the kernel wrote; `None` if it is of another family.
+    pub fn socket_address(&self) -> Option<SocketAddr> {
+        let form = &raw const self.storage;
+        // SAFETY: sockaddr_storage is large enough and aligned for both, and the family says which one it is.
+        unsafe {
+            match i32::from(self.storage.ss_family) {
+                libc::AF_INET => {
+                    let form = &*form.cast::<libc::sockaddr_in>();
+                    let ip = Ipv4Addr::from(form.sin_addr.s_addr.to_ne_bytes());
+                    Some(SocketAddr::from((ip, u16::from_be(form.sin_port))))
+                }
+                libc::AF_INET6 => {
+                    let form = &*form.cast::<libc::sockaddr_in6>();
+                    let (ip, port) = (Ipv6Addr::from(form.sin6_addr.s6_addr), u16::from_be(form.sin6_port));
+                    Some(SocketAddrV6::new(ip, port, form.sin6_flowinfo, form.sin6_scope_id).into())
+                }
+                _ => None,
+            }
+        }
+    }
 }
 
 impl From<SocketAddr> for KernelAddress {
@@ -271,7 +300,16 @@ pub(crate) fn would_block(error: &io::Error) -> bool {
 mod tests {
     use std::net::{IpAddr, SocketAddr, TcpListener};
 
-    use super::outgoing;
+    use super::{KernelAddress, outgoing};
+
+    #[test]
+    fn an_address_survives_the_kernel_s_form() {
+        for text in ["127.0.0.1:80", "[2001:db8::1%3]:65535", "[::1]:1"] {
+            let address: SocketAddr = text.parse().expect("an address");
+            assert_eq!(KernelAddress::from(address).socket_address(), Some(address));
+        }
+        assert_eq!(KernelAddress::none().socket_address(), None);
+    }
 
     #[test]
     fn a_source_address_takes_no_port_before_the_target_is_known() {

@@ -6,12 +6,16 @@ pub(super) const EVENTS_A_TURN: usize = 256;
 /// Generations of connections use the whole upper half but this value.
 const SPECIAL: u32 = u32::MAX;
 const STOP: u32 = u32::MAX;
+/// Above the indices of listeners.
+const FIRST_UDP: u32 = 1 << 31;
 
 /// Whom an event concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     Connection(Conn),
     Listener(usize),
+    /// The slot of a UDP socket.
+    Udp(u32),
     Stop,
 }
 
@@ -20,6 +24,7 @@ impl Source {
         let (upper, lower) = match self {
             Self::Connection(conn) => (conn.generation, conn.slot),
             Self::Listener(index) => (SPECIAL, index as u32),
+            Self::Udp(slot) => (SPECIAL, FIRST_UDP | slot),
             Self::Stop => (SPECIAL, STOP),
         };
         u64::from(upper) << 32 | u64::from(lower)
@@ -29,6 +34,7 @@ impl Source {
         let (upper, lower) = ((token >> 32) as u32, token as u32);
         match (upper, lower) {
             (SPECIAL, STOP) => Self::Stop,
+            (SPECIAL, slot) if slot >= FIRST_UDP => Self::Udp(slot - FIRST_UDP),
             (SPECIAL, index) => Self::Listener(index as usize),
             (generation, slot) => Self::Connection(Conn { slot, generation }),
         }
@@ -60,12 +66,14 @@ mod tests {
     use crate::Conn;
 
     #[test]
-    fn a_token_tells_connections_listeners_and_the_stop_flag_apart() {
+    fn a_token_tells_connections_listeners_udp_sockets_and_the_stop_flag_apart() {
         let sources = [
             Source::Connection(Conn { slot: 0, generation: 0 }),
             Source::Connection(Conn { slot: (1 << 20) - 1, generation: u32::MAX - 1 }),
             Source::Listener(0),
             Source::Listener(7),
+            Source::Udp(0),
+            Source::Udp(1 << 20),
             Source::Stop,
         ];
         for source in sources {

@@ -8,6 +8,7 @@ mod discarding;
 mod events;
 mod leaving;
 mod net;
+mod udp;
 mod wait;
 
 use std::net::TcpListener;
@@ -43,9 +44,11 @@ pub(crate) fn run<H: Handler>(
             match source {
                 Source::Connection(conn) => serve(&mut net, handler, conn, ready, &mut buffer),
                 Source::Listener(index) => accept_some(&mut net, handler, index)?,
+                Source::Udp(slot) => udp::serve(&mut net, handler, slot, ready),
                 Source::Stop => net.stopping = true,
             }
         }
+        udp::receive_again(&mut net, handler);
         read_again(&mut net, handler, &mut buffer);
         report_failures(&mut net, handler);
         report_relief(&mut net, handler);

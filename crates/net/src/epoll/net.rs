@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
 use super::events::{Events, Source};
@@ -11,7 +11,8 @@ use crate::discard::Discard;
 use crate::outbox::Outbox;
 use crate::socket::{self, would_block};
 use crate::table::{Phase, Table};
-use crate::{Conn, Nanos, Net, NetError, Options, Stats, TcpInfo};
+use crate::udp::Ports;
+use crate::{Conn, Datagrams, Nanos, Net, NetError, Options, Stats, TcpInfo, Udp};
 
 /// How long a loop without descriptors leaves its listeners alone, unless a connection ends before.
 const LISTENER_PAUSE: Nanos = Nanos::from_millis(100);
@@ -78,6 +79,7 @@ pub(super) struct EpollNet {
     pub parting: Option<(Conn, Option<RawFd>)>,
     /// Listeners are out of the set until a connection ends, or until then.
     pub paused: Option<Nanos>,
+    pub udp: Ports,
     dirty: Vec<Conn>,
     listeners: Vec<TcpListener>,
 }
@@ -109,6 +111,7 @@ impl EpollNet {
             relieved: Vec::new(),
             parting: None,
             paused: None,
+            udp: Ports::default(),
             dirty: Vec::new(),
             listeners,
         };
@@ -126,7 +129,7 @@ impl EpollNet {
         Ok(net)
     }
 
-    fn control(&mut self, what: i32, raw: RawFd, interest: u32, source: Source) -> Result<(), NetError> {
+    pub fn control(&mut self, what: i32, raw: RawFd, interest: u32, source: Source) -> Result<(), NetError> {
         let mut event = libc::epoll_event { events: interest, u64: source.token() };
         self.stats.syscalls += 1;
         // SAFETY: `event` is valid for the call.
@@ -380,6 +383,22 @@ impl Net for EpollNet {
             self.stats.syscalls += 1;
             self.release(conn);
         }
+    }
+
+    fn adopt_udp(&mut self, socket: UdpSocket) -> io::Result<Udp> {
+        self.watch_udp(socket)
+    }
+
+    fn send_datagrams(&mut self, udp: Udp, datagrams: &Datagrams<'_>) -> io::Result<()> {
+        let sent = self.udp.send(udp, datagrams, &mut self.stats);
+        match sent {
+            Err(error) if would_block(&error) => Err(self.udp_blocked(udp).err().unwrap_or(error)),
+            sent => sent,
+        }
+    }
+
+    fn drop_udp(&mut self, udp: Udp) {
+        self.udp.remove(udp);
     }
 
     fn set_timer(&mut self, at: Option<Nanos>) {

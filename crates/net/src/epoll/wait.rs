@@ -12,6 +12,7 @@ impl EpollNet {
     /// Takes the next batch of events; returns how many there are.
     pub(super) fn wait(&mut self, options: &Options) -> Result<usize, NetError> {
         std::mem::swap(&mut self.again, &mut self.due);
+        self.udp.begin_turn();
         let clocked = options.account || self.timer.is_some() || options.busy_poll.0 > 0 || self.paused.is_some();
         let before = if clocked { Nanos::now() } else { self.now };
         if self.paused.is_some_and(|retry| before >= retry) {
@@ -35,7 +36,8 @@ impl EpollNet {
 
     /// `None` is forever.
     fn patience(&self, options: &Options, now: Nanos) -> Option<Nanos> {
-        let unfinished = !self.due.is_empty() || !self.failed.is_empty() || !self.relieved.is_empty();
+        let unfinished =
+            !self.due.is_empty() || !self.failed.is_empty() || !self.relieved.is_empty() || self.udp.is_due();
         if unfinished || now.since(self.last_event) < options.busy_poll {
             return Some(Nanos(0));
         }

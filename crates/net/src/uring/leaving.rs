@@ -136,6 +136,9 @@ impl UringNet {
         for operation in others {
             self.cancel(operation);
         }
+        for udp in self.udp.tenants() {
+            self.unwatch_udp(udp);
+        }
         let waiting: Vec<Target> = self.waiting.drain(..).map(|(target, _)| target).collect();
         for target in targets.into_iter().chain(waiting) {
             self.push(target.close(), Operation::Unattended);

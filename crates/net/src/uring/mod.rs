@@ -14,6 +14,7 @@ mod operation;
 mod ring;
 mod sending;
 mod target;
+mod udp;
 
 use std::io;
 use std::net::TcpListener;
@@ -44,6 +45,7 @@ fn turns<H: Handler>(options: &Options, net: &mut UringNet, handler: &mut H) -> 
         while let Some(completion) = net.next_completion() {
             dispatch(net, handler, completion);
         }
+        udp::receive_again(net, handler);
         while let Some((target, listener)) = net.next_waiting() {
             take(net, handler, target, listener);
         }
@@ -72,6 +74,8 @@ fn dispatch<H: Handler>(net: &mut UringNet, handler: &mut H, completion: Complet
             net.installed(conn, completion);
         }
         Operation::Vacate(index) => net.files.vacated(index),
+        Operation::Datagrams(udp) => udp::arrived(net, handler, udp, completion),
+        Operation::Room(udp) => crate::udp::writable(net, handler, udp),
         Operation::Stop => net.stopping = true,
         Operation::Unattended => {}
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use io_uring::{opcode, squeue, types};
@@ -18,7 +18,8 @@ use crate::options::TIMER_SPIN;
 use crate::outbox::Outbox;
 use crate::socket::{self, KernelAddress};
 use crate::table::{Phase, Table};
-use crate::{Conn, Nanos, Net, NetError, Options, Stats, TcpInfo};
+use crate::udp::Ports;
+use crate::{Conn, Datagrams, Nanos, Net, NetError, Options, Stats, TcpInfo, Udp};
 
 /// Receives that begin anew in one turn for want of buffers, whatever the last turn served.
 const LEAST_FED: usize = 16;
@@ -122,6 +123,7 @@ pub(super) struct UringNet {
     pub parting: Option<Parting>,
     /// Taken from the ring while another completion was looked for: next in turn.
     pub ahead: VecDeque<Completion>,
+    pub udp: Ports,
     /// Accepted beyond the limit by these listeners, before they could be told to rest.
     pub waiting: VecDeque<(Target, usize)>,
 }
@@ -163,6 +165,7 @@ impl UringNet {
             served: 0,
             parting: None,
             ahead: VecDeque::new(),
+            udp: Ports::default(),
             waiting: VecDeque::new(),
         };
         if let Some(stop) = &options.stop {
@@ -184,6 +187,7 @@ impl UringNet {
         self.feed_starved();
         self.flush_dirty();
         self.buffers.publish();
+        self.udp.begin_turn();
         let clocked = options.account || self.timer.is_some() || options.busy_poll.0 > 0 || self.rest_until.is_some();
         let before = if clocked { Nanos::now() } else { self.now };
         self.stats.turns += 1;
@@ -216,7 +220,8 @@ impl UringNet {
     }
 
     fn rest(&self, options: &Options, now: Nanos) -> Rest {
-        if !self.starved.is_empty() || !self.ahead.is_empty() || !self.waiting.is_empty() && !self.table.is_full() {
+        let unread = !self.starved.is_empty() || self.udp.is_due();
+        if unread || !self.ahead.is_empty() || !self.waiting.is_empty() && !self.table.is_full() {
             return Rest::None;
         }
         let due = self.timer.into_iter().chain(self.rest_until).min();
@@ -391,6 +396,18 @@ impl Net for UringNet {
             None => self.stats.syscalls += 1,
         }
         self.leave(conn, false);
+    }
+
+    fn adopt_udp(&mut self, socket: UdpSocket) -> io::Result<Udp> {
+        self.watch_udp(socket)
+    }
+
+    fn send_datagrams(&mut self, udp: Udp, datagrams: &Datagrams<'_>) -> io::Result<()> {
+        self.send_or_watch(udp, datagrams)
+    }
+
+    fn drop_udp(&mut self, udp: Udp) {
+        self.unwatch_udp(udp);
     }
 
     fn set_timer(&mut self, at: Option<Nanos>) {

@@ -1,6 +1,6 @@
 //! What a completion belongs to, packed into the 64 bits that the kernel hands back.
 
-use crate::Conn;
+use crate::{Conn, Udp};
 
 /// An operation that the kernel has, or had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,10 @@ pub(super) enum Operation {
     Accept(usize),
     /// The close of a place in the file table that the loop gives out again.
     Vacate(u32),
+    /// Datagrams have come for a UDP socket.
+    Datagrams(Udp),
+    /// A UDP socket takes datagrams again.
+    Room(Udp),
     Stop,
     /// Nobody waits for its outcome: close, shutdown, cancel.
     Unattended,
@@ -66,6 +70,8 @@ impl Operation {
             Self::Unattended => (5, 0),
             Self::Vacate(index) => (6, u64::from(index)),
             Self::Install(conn) => (7, Self::pack_conn(conn)),
+            Self::Datagrams(udp) => (8, Self::pack_udp(udp)),
+            Self::Room(udp) => (9, Self::pack_udp(udp)),
         };
         kind << 56 | lower
     }
@@ -76,8 +82,14 @@ impl Operation {
     }
 
     #[inline]
+    fn pack_udp(udp: Udp) -> u64 {
+        u64::from(udp.slot) << 32 | u64::from(udp.generation)
+    }
+
+    #[inline]
     fn unpack(packed: u64) -> Self {
-        let conn = Conn { slot: (packed >> 32) as u32 & 0x00ff_ffff, generation: packed as u32 };
+        let (slot, generation) = ((packed >> 32) as u32 & 0x00ff_ffff, packed as u32);
+        let conn = Conn { slot, generation };
         match packed >> 56 {
             0 => Self::Receive(conn),
             1 => Self::Send(conn),
@@ -86,6 +98,8 @@ impl Operation {
             4 => Self::Stop,
             6 => Self::Vacate(packed as u32),
             7 => Self::Install(conn),
+            8 => Self::Datagrams(Udp { slot, generation }),
+            9 => Self::Room(Udp { slot, generation }),
             _ => Self::Unattended,
         }
     }
@@ -94,7 +108,7 @@ impl Operation {
 #[cfg(test)]
 mod tests {
     use super::Operation;
-    use crate::Conn;
+    use crate::{Conn, Udp};
 
     #[test]
     fn every_operation_survives_packing() {
@@ -106,6 +120,8 @@ mod tests {
             Operation::Install(conn),
             Operation::Accept(3),
             Operation::Vacate(u32::MAX),
+            Operation::Datagrams(Udp { slot: 1 << 20, generation: 7 }),
+            Operation::Room(Udp { slot: 0, generation: u32::MAX }),
             Operation::Stop,
             Operation::Unattended,
         ];

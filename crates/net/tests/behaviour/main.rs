@@ -1,6 +1,7 @@
 //! What both back ends owe to a handler, tried over loopback.
 
 mod connecting;
+mod datagrams;
 mod discarding;
 mod echo;
 mod ending;
