@@ -118,6 +118,30 @@ impl Outbox {
         used
     }
 
+    /// Appends the next bytes to `into`, at most `most`, and returns how many; they stay until [`Outbox::advance`].
+    pub fn copy_to(&self, into: &mut Vec<u8>, most: usize) -> usize {
+        let mut left = most;
+        let mut add = |bytes: &[u8]| {
+            let step = bytes.len().min(left);
+            into.extend_from_slice(&bytes[..step]);
+            left -= step;
+            left > 0
+        };
+        if let Some(bytes) = self.single() {
+            add(bytes);
+            return most - left;
+        }
+        let (mut copied, mut inside) = (self.copied_done, self.inside);
+        for piece in &self.borrowed[self.borrowed_done..] {
+            if !(add(&self.copied[copied..piece.at]) && add(&piece.bytes[inside..])) {
+                return most;
+            }
+            (copied, inside) = (piece.at, 0);
+        }
+        add(&self.copied[copied..]);
+        most - left
+    }
+
     /// The kernel took the next `count` bytes.
     #[inline]
     pub fn advance(&mut self, count: usize) {

@@ -109,9 +109,7 @@ impl Failure {
                 | rustls::PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig
                 | rustls::PeerIncompatible::Tls13RequiredForQuic,
             ) => Self::Version,
-            rustls::Error::AlertReceived(alert) => {
-                Self::Refused { alert: alert.as_str().map_or_else(|| format!("{alert:?}"), str::to_owned) }
-            }
+            rustls::Error::AlertReceived(alert) => Self::refused(*alert),
             rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType) => Self::NotTls,
             other => Self::Handshake { why: other.to_string() },
         }
@@ -123,6 +121,10 @@ impl Failure {
         let asked: Vec<&str> = asked.iter().map(|alpn| alpn.name()).collect();
         let instead = chosen.map_or_else(String::new, |alpn| format!(" (it chose {alpn})"));
         Self::Protocol { asked: asked.join(" or "), instead }
+    }
+
+    pub(super) fn refused(alert: AlertDescription) -> Self {
+        Self::Refused { alert: alert.as_str().map_or_else(|| format!("{alert:?}"), str::to_owned) }
     }
 
     fn from_certificate(problem: &CertificateError, name: String) -> Self {
@@ -139,7 +141,8 @@ impl Failure {
                 };
                 Self::WrongName { name, presented }
             }
-            CertificateError::UnknownIssuer => Self::UnknownIssuer { name },
+            // The latter: somebody of the same name as one who is trusted.
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => Self::UnknownIssuer { name },
             other => Self::Certificate { name, why: other.to_string() },
         }
     }

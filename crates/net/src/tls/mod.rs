@@ -6,9 +6,16 @@
 mod alpn;
 mod error;
 mod failure;
+mod half;
+mod handshake;
 mod identity;
+mod layer;
+mod over;
 mod peer;
+mod records;
+mod secure;
 mod security;
+mod session;
 mod trust;
 
 pub use alpn::Alpn;
@@ -16,5 +23,6 @@ pub use error::TlsError;
 pub use failure::Failure;
 pub use identity::{Authority, Identity, IdentityOptions};
 pub use peer::{Peer, PeerOptions};
+pub use secure::Secure;
 pub use security::{Security, WireBytes};
 pub use trust::Trust;

@@ -45,6 +45,7 @@ pub struct Peer {
     name: ServerName<'static>,
     config: Arc<ClientConfig>,
     protocols: Vec<Alpn>,
+    resumes: bool,
 }
 
 impl Peer {
@@ -65,7 +66,7 @@ impl Peer {
             if options.resume { Resumption::in_memory_sessions(SESSIONS) } else { Resumption::disabled() };
         config.enable_early_data = options.early_data && options.resume;
         config.enable_secret_extraction = true;
-        Ok(Self { name, config: Arc::new(config), protocols: options.protocols.clone() })
+        Ok(Self { name, config: Arc::new(config), protocols: options.protocols.clone(), resumes: options.resume })
     }
 
     /// For QUIC and for whoever shakes hands by other means.
@@ -78,6 +79,12 @@ impl Peer {
     #[must_use]
     pub fn name(&self) -> &ServerName<'static> {
         &self.name
+    }
+
+    /// Whether sessions are gone on with.
+    #[must_use]
+    pub const fn resumes(&self) -> bool {
+        self.resumes
     }
 
     /// What is offered.

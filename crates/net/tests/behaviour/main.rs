@@ -6,5 +6,6 @@ mod discarding;
 mod echo;
 mod ending;
 mod halting;
+mod secure;
 mod support;
 mod timers;
