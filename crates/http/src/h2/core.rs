@@ -4,10 +4,10 @@ use super::connection::{Event, Limits};
 use super::frame::{self, FrameHead, flag, kind};
 use super::headers::OpenBlock;
 use super::hpack::{Decoder, Encoder, Fields, encode};
-use super::patience::Patience;
 use super::reader::Piece;
 use super::streams::{Parting, Stream, Streams};
 use super::{ErrorCode, H2Error};
+use crate::patience::Patience;
 
 /// The windows of both ends before anybody has said otherwise.
 const DEFAULT_WINDOW: u32 = 65_535;
@@ -317,7 +317,10 @@ impl Core {
             kind::WINDOW_UPDATE => self.read_window_update(head, payload),
             kind::PUSH_PROMISE => Err(H2Error::protocol("a push that nobody allowed")),
             // RFC 9113, 4.1: types that are unknown are ignored.
-            _ => self.patience.spend("too many frames of unknown types").map(|()| None),
+            _ => {
+                self.patience.spend("too many frames of unknown types")?;
+                Ok(None)
+            }
         }
     }
 }

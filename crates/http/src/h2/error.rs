@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::hpack::HpackError;
 use crate::fields::BlockError;
+use crate::patience::Flood;
 
 /// An error code, as `RST_STREAM` and GOAWAY carry it. Unknown ones are kept as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,6 +92,12 @@ impl H2Error {
 
     pub(super) const fn calm(what: &'static str) -> Self {
         Self { code: ErrorCode::ENHANCE_YOUR_CALM, what }
+    }
+}
+
+impl From<Flood> for H2Error {
+    fn from(Flood(what): Flood) -> Self {
+        Self::calm(what)
     }
 }
 

@@ -12,7 +12,6 @@ mod error;
 pub mod frame;
 mod headers;
 pub mod hpack;
-mod patience;
 mod reader;
 mod streams;
 

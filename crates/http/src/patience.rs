@@ -1,14 +1,16 @@
 //! How much of what only annoys a peer may do.
 
-use super::H2Error;
-
 /// What a peer may do in a row that costs us and serves nobody, before the connection ends.
 const MOST: u32 = 1_000;
+
+/// What a peer did too often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Flood(pub &'static str);
 
 /// A stock that resets, pings, settings, refused streams and empty frames draw on, and that responses and data fill
 /// up again. Floods of such frames (CVE-2019-9512, -9514, -9515, -9518; CVE-2023-44487) use it up, real clients never do.
 #[derive(Debug)]
-pub(super) struct Patience {
+pub(crate) struct Patience {
     left: u32,
 }
 
@@ -19,13 +21,13 @@ impl Default for Patience {
 }
 
 impl Patience {
-    pub const fn spend(&mut self, what: &'static str) -> Result<(), H2Error> {
+    pub const fn spend(&mut self, what: &'static str) -> Result<(), Flood> {
         match self.left.checked_sub(1) {
             Some(left) => {
                 self.left = left;
                 Ok(())
             }
-            None => Err(H2Error::calm(what)),
+            None => Err(Flood(what)),
         }
     }
 
