@@ -5,10 +5,13 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from photofinish.contest.choice import chosen
+from photofinish.contest.frozen import Frozen
 from photofinish.contest.manifest import Manifest
+from photofinish.contest.matrix import expand, repeated
 from photofinish.contest.placeholders import BUILD_TIME, START_TIME, unknown
 from photofinish.contest.problems import Problems, read_document, similar
-from photofinish.contest.suite import Frozen, Suite
+from photofinish.contest.suite import Cell, Suite
 from photofinish.errors import InputError
 
 MANIFEST_NAME = "contestant.toml"
@@ -58,11 +61,21 @@ def load_suite(which: str | Path) -> Suite:
     problems = Problems()
     suite = read_document(path, Suite, problems)
     if suite is not None:
+        suite = _expanded(path, suite, problems)
         _check_suite(path, suite, problems)
     problems.raise_if_any()
     assert suite is not None  # noqa: S101 - no problems means that it was read
     folder = path.resolve().parent / (suite.contestants or f"../contestants/{suite.name}")
     return suite.model_copy(update={"contestants": str(folder.resolve())})
+
+
+def _expanded(path: Path, suite: Suite, problems: Problems) -> Suite:
+    """The suite with the cells of its matrices behind those that are written out."""
+    for index, matrix in enumerate(suite.matrix):
+        for name in repeated(matrix):
+            problems.add(path, f"matrix.{index}.axes", f"'{name}' stands twice", "keep one of them")
+    made = [Cell.model_validate(cell.model_dump()) for matrix in suite.matrix for cell in expand(matrix)]
+    return suite.model_copy(update={"cells": (*suite.cells, *made), "matrix": ()})
 
 
 def load_manifests(where: str | Path) -> tuple[Manifest, ...]:
@@ -205,10 +218,14 @@ def _check_selections(path: Path, suite: Suite, problems: Problems) -> None:
         for name in cell.metrics:
             if name not in metrics:
                 problems.add(path, f"cells.{cell.id}.metrics", f"unknown metric '{name}'", similar(name, metrics))
+    axes = {name for cell in suite.cells for name in cell.axes}
+    if suite.contrast is not None and suite.contrast not in axes:
+        problems.add(path, "contrast", f"no cell has the axis '{suite.contrast}'", similar(suite.contrast, axes))
+    if suite.contrast is not None and not suite.interleaved:
+        problems.add(path, "contrast", "the cells are visited one after another", "set interleaved = true")
     for name, profile in suite.profiles.items():
-        for cell_id in profile.cells:
-            if cell_id not in cells:
-                problems.add(path, f"profiles.{name}.cells", f"unknown cell '{cell_id}'", similar(cell_id, cells))
+        for cell_id in chosen(profile.cells, cells)[1]:
+            problems.add(path, f"profiles.{name}.cells", f"unknown cell '{cell_id}'", similar(cell_id, cells))
         if profile.rounds is not None and profile.rounds < 1:
             problems.add(path, f"profiles.{name}.rounds", f"is {profile.rounds}", "write 1 or more, or leave it out")
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from photofinish.contest.suite import Frozen
+from photofinish.contest.frozen import Frozen
 
 
 class Requires(Frozen):

@@ -1,7 +1,8 @@
 """The plan of a race: everything that is decided before the first process starts. Pure, and kept in the store."""
 
+from photofinish.contest.frozen import Frozen
 from photofinish.contest.manifest import Manifest
-from photofinish.contest.suite import Cell, Frozen, Metric, Suite
+from photofinish.contest.suite import Cell, Metric, Suite
 
 
 class Entry(Frozen):

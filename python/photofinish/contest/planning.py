@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from photofinish.contest.choice import chosen
+from photofinish.contest.layers import lay_over
 from photofinish.contest.loading import Contestant, load_all
 from photofinish.contest.plan import Absence, Entry, Plan
 from photofinish.contest.presence import Machine, ThisMachine, absence_of
@@ -40,7 +42,7 @@ def make_plan(
         suite: as loaded.
         profile: one of the suite's profiles.
         contestants: ids that replace the profile's; the reference is entered anyhow.
-        cells: ids that replace the profile's.
+        cells: ids or patterns that replace the profile's.
         add: folders of further contestants, entered beside the others.
         rounds: replaces the profile's number; with ``until_decided`` the most rounds.
         until_decided: stop as soon as the headline is decided.
@@ -110,19 +112,18 @@ def _select(
 ) -> _Selection:
     """Resolves names; in the user's order, each once."""
     problems = Problems()
-    chosen = suite.profiles.get(profile)
-    if chosen is None:
+    selected = suite.profiles.get(profile)
+    if selected is None:
         problems.add(f"suite '{suite.name}'", "profiles", f"no profile '{profile}'", similar(profile, suite.profiles))
-        chosen = Profile()
+        selected = Profile()
     by_id = {cell.id: cell for cell in suite.cells}
-    ids = list(dict.fromkeys(contestants if contestants is not None else chosen.contestants)) or list(found)
-    cell_ids = list(dict.fromkeys(cells if cells is not None else chosen.cells)) or list(by_id)
+    ids = list(dict.fromkeys(contestants if contestants is not None else selected.contestants)) or list(found)
+    cell_ids, strangers = chosen(cells if cells is not None else selected.cells, list(by_id))
     for each in ids:
         if each not in found:
             problems.add("contestants", "", f"there is no '{each}'", similar(each, found))
-    for each in cell_ids:
-        if each not in by_id:
-            problems.add("cells", "", f"there is no '{each}'", similar(each, by_id))
+    for each in strangers:
+        problems.add("cells", "", f"there is no '{each}'", similar(each, by_id))
     if rounds is not None and rounds < 1:
         problems.add("rounds", "", f"{rounds} is too few", "ask for 1 or more")
     if workers < 1:
@@ -132,7 +133,7 @@ def _select(
     problems.raise_if_any()
     if suite.reference is not None and suite.reference not in ids and suite.reference in found:
         ids.append(suite.reference)
-    return _Selection(ids, [by_id[each] for each in cell_ids])
+    return _Selection(ids, [by_id[each] for each in cell_ids or by_id])
 
 
 def _choose_twins(suite: Suite, racing: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -171,16 +172,7 @@ def _entries(
 def _merge(suite: Suite, profile: Profile, cell: Cell, overrides: Mapping[str, Any]) -> Cell:
     parameters: dict[str, Any] = {}
     for layer in (suite.parameters, cell.parameters, profile.parameters, overrides):
-        parameters = _lay_over(parameters, layer)
+        parameters = lay_over(parameters, layer)
     return cell.model_copy(
         update={"parameters": parameters, "metrics": cell.metrics or tuple(metric.name for metric in suite.metrics)}
     )
-
-
-def _lay_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """``above`` over ``below``; tables are merged key by key, all else is replaced."""
-    merged = dict(below)
-    for key, value in above.items():
-        under = merged.get(key)
-        merged[key] = _lay_over(under, value) if isinstance(under, dict) and isinstance(value, Mapping) else value
-    return merged

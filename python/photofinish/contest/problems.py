@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from photofinish.contest.suite import Frozen
+from photofinish.contest.frozen import Frozen
 from photofinish.errors import InputError
 
 Model = TypeVar("Model", bound=Frozen)

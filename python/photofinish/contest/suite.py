@@ -2,13 +2,10 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-
-class Frozen(BaseModel):
-    """Base of all documents: immutable; an unknown key, NaN or an infinity is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+from photofinish.contest.frozen import Frozen
+from photofinish.contest.matrix import Matrix
 
 
 class Metric(Frozen):
@@ -40,6 +37,8 @@ class Cell(Frozen):
     parameters: dict[str, Any] = Field(default_factory=dict)
     metrics: tuple[str, ...] = ()
     """Names of the metrics that this cell yields; empty: all of the suite's."""
+    axes: dict[str, str] = Field(default_factory=dict)
+    """Axis → value, where cells are a product: cells that differ in one axis alone can be compared with each other."""
 
 
 class Profile(Frozen):
@@ -48,6 +47,7 @@ class Profile(Frozen):
     contestants: tuple[str, ...] = ()
     """Ids; empty: all that are found."""
     cells: tuple[str, ...] = ()
+    """Ids, or patterns such as ``64-*-h2``; empty: all."""
     rounds: int | None = None
     """None: the fewest rounds at which Holm can still name a winner among that many pairs."""
     parameters: dict[str, Any] = Field(default_factory=dict)
@@ -69,7 +69,13 @@ class Suite(Frozen):
     """Contestants that are entered twice: the A/A control. At least one of them must be able to race."""
     alternating: bool = True
     """True: contestants alternate in windows, so the smallest difference judged is 1 %; else 2 %."""
-    cells: tuple[Cell, ...]
+    interleaved: bool = False
+    """All cells of a round are visited in one tour, so that cells can be compared as contestants are."""
+    contrast: str | None = None
+    """Axis whose values are compared with each other, contestant by contestant; the cells have to be interleaved."""
+    cells: tuple[Cell, ...] = ()
+    matrix: tuple[Matrix, ...] = ()
+    """Further cells, as products; once loaded they stand among ``cells``."""
     metrics: tuple[Metric, ...]
     profiles: dict[str, Profile]
     parameters: dict[str, Any] = Field(default_factory=dict)

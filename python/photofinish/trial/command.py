@@ -21,10 +21,11 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
+from photofinish.contest.frozen import Frozen
 from photofinish.contest.order import orders, start_order
 from photofinish.contest.placeholders import fill, fill_all
 from photofinish.contest.plan import Entry, Plan
-from photofinish.contest.suite import Cell, Frozen
+from photofinish.contest.suite import Cell
 from photofinish.errors import EnvironmentError_, InputError
 from photofinish.store.records import Round, Trial, Void, Window
 from photofinish.testbed.cores import pinned

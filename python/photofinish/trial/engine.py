@@ -5,9 +5,10 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,7 +32,7 @@ class Said:
     """Share of one core that this process used while the engine ran."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Told:
     """What a driver of the engine told, parsed."""
 
@@ -43,6 +44,16 @@ class Told:
     wall_s: float
     laboratory_cpu_share: float
     """Share of one core that this process used while the engine ran."""
+
+    @cached_property
+    def windows(self) -> Mapping[int, list[dict[str, Any]]]:
+        """Index of the target → its windows in their order, each with its ``phase`` and ``cycle``."""
+        found: dict[int, list[dict[str, Any]]] = {}
+        for cycle in self.cycles:
+            for window in cycle["windows"]:
+                placed = {**window, "phase": cycle["phase"], "cycle": cycle["cycle"]}
+                found.setdefault(window["target"], []).append(placed)
+        return found
 
 
 def parse(said: Said, what: str, mend: Callable[[str], str]) -> Told:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from photofinish.store.records import Void
 
@@ -84,6 +84,9 @@ FAILURE_CODES = {
     "reset": "reset",
     "closed-early": "closed-early",
     "connect": "refused",
+    "protocol": "protocol-mismatch",
+    "coding": "wrong-coding",
+    "tls": "tls-failed",
 }
 """The engine's reasons → ours; in the order in which they are told when several apply."""
 
@@ -122,6 +125,23 @@ def failure_void(failed: Mapping[str, int], sent: int, example: str | None) -> V
             return Void(code, f"{text}; for example: {example}" if example else text)
     unknown = {reason: count for reason, count in failed.items() if count and reason not in FAILURE_CODES}
     return Void("malformed", f"failures of unknown kinds: {unknown}") if unknown else None
+
+
+def negotiation_void(protocol: str, coding: str | None, evidence: Mapping[str, Any] | None) -> Void | None:
+    """A trial's void for evidence of another protocol or coding than the cell's own.
+
+    Args:
+        protocol: the cell's.
+        coding: the cell's; None: whatever comes.
+        evidence: the engine's, of the first accepted response; None: there was none.
+    """
+    if evidence is None:
+        return None
+    if (spoken := evidence.get("protocol", protocol)) != protocol:
+        return Void("protocol-mismatch", f"asked for {protocol}, it spoke {spoken}")
+    if coding is not None and (sent := evidence.get("coding")) != coding:
+        return Void("wrong-coding", f"asked for {coding}, it sent {sent}")
+    return None
 
 
 def stall_void(requests: int, sent: int, censored: int) -> Void | None:

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from photofinish.contest.suite import Frozen
+from photofinish.contest.frozen import Frozen
 from photofinish.trial.gates import Bounds
 
 

@@ -4,10 +4,11 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
+from photofinish.contest.frozen import Frozen
 from photofinish.contest.levels import level_problem
 from photofinish.contest.manifest import Coding, Connections, Manifest, Protocol
 from photofinish.contest.plan import Plan
-from photofinish.contest.suite import Cell, Frozen
+from photofinish.contest.suite import Cell
 from photofinish.errors import InputError
 from photofinish.trial.gates import Bounds
 from photofinish.trial.launch import corpus_of

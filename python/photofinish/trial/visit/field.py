@@ -12,6 +12,7 @@ from photofinish.store.records import Void
 from photofinish.testbed.processes import Resident, Stopped, stop_all
 from photofinish.trial.driver import RoundTask
 from photofinish.trial.launch import ADDRESS, begin_log, check_memory, launch_of, scratch_folder
+from photofinish.trial.visit.parameters import any_secure
 
 PATIENCE_S = 3.0
 """So long the next start waits for a contestant; a slower one gets the rest of its time after all have started."""
@@ -24,6 +25,8 @@ class Runner:
     entry: Entry
     slot: int
     address: tuple[str, int]
+    secure_address: tuple[str, int]
+    """For TLS and QUIC; the clear one where the suite has no such cells."""
     folder: Path
     resident: Resident | None = None
     startup_s: float | None = None
@@ -91,9 +94,11 @@ class Field:
     def _launch(self, entry: Entry, slot: int, padding: random.Random) -> Runner:
         bench = self.task.bench
         folder = scratch_folder(self.task, entry.id)
-        runner = Runner(entry, slot, (ADDRESS, bench.ports.take()), folder)
+        address = (ADDRESS, bench.ports.take())
+        tls_port = bench.ports.take() if any_secure(self.task.plan.suite) else None
+        runner = Runner(entry, slot, address, (ADDRESS, tls_port) if tls_port else address, folder)
         self.runners.append(runner)
-        launch = launch_of(self.task, entry, folder, padding, port=runner.address[1])
+        launch = launch_of(self.task, entry, folder, padding, port=address[1], tls_port=tls_port)
         begin_log(launch)
         try:
             runner.resident = Resident(bench.need_engine(), launch)

@@ -117,18 +117,11 @@ def trials_of(
 
 
 def _measured(parameters: VisitParameters, visit: Told, each: Visited) -> _Measured:
-    connects = [
-        window["connects"] for cycle in visit.cycles for window in cycle["windows"] if window["target"] == each.index
-    ]
+    all_windows = visit.windows.get(each.index, [])
+    connects = [window["connects"] for window in all_windows]
     usual = parameters.load.connections
     again = sum(max(0, made - usual) for made in connects) if parameters.reconnect else max(0, sum(connects) - usual)
-    windows = [
-        {**window, "cycle": cycle["cycle"]}
-        for cycle in visit.cycles
-        if cycle["phase"] == "measure"
-        for window in cycle["windows"]
-        if window["target"] == each.index
-    ]
+    windows = [window for window in all_windows if window["phase"] == "measure"]
     wall = _sum(windows, "wall_ns")
     rest = _sum(windows, "rest_wall_ns")
     offered = [window["offered"] for window in windows if window.get("offered") is not None]
@@ -196,6 +189,7 @@ def _void(parameters: VisitParameters, each: Visited, target: Mapping[str, Any],
     failed, sent = target.get("failed") or {}, target["sent"]
     return (
         gates.failure_void(failed, sent, target.get("failure_example"))
+        or gates.negotiation_void(parameters.protocol, parameters.coding, target.get("evidence"))
         or gates.stall_void(target["requests"], sent, 0 if _too_slow(sums) else target["censored"])
         or gates.rest_void(sums.rest_share, parameters.noise_bounds())
     )
@@ -228,10 +222,7 @@ def _labels(parameters: VisitParameters, target: Mapping[str, Any], sums: _Measu
 def _figures(visit: Told, each: Visited, target: Mapping[str, Any]) -> dict[str, float | None]:
     total, cpu = target.get("requests_total"), target.get("cpu_total_ns")
     answered = sum(
-        window["requests"] + window.get("settle_requests", 0)
-        for cycle in visit.cycles
-        for window in cycle["windows"]
-        if window["target"] == each.index
+        window["requests"] + window.get("settle_requests", 0) for window in visit.windows.get(each.index, [])
     )
     switches = each.after.context_switches - each.before.context_switches
     figures: dict[str, float | None] = {
