@@ -1,6 +1,7 @@
 """From the engine's lines to trials; no engine is needed."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -166,7 +167,7 @@ def test_a_trend_is_told_only_from_windows_with_enough_requests() -> None:
     assert "warming-up" in busy.labels
     for cycle in made.cycles:
         cycle["windows"][0]["requests"] = 40
-    idle = trials_of(CELL, CLOSED, made, [visited(0)], metrics=(), reference=None, shared_core=False)[0]
+    idle = trials_of(CELL, CLOSED, replace(made), [visited(0)], metrics=(), reference=None, shared_core=False)[0]
     assert "warming-up" not in idle.labels
 
 

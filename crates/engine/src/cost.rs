@@ -13,7 +13,7 @@ pub use meter::Meter;
 pub use processes::Processes;
 
 /// Where the CPU time of a target is read.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum CpuSource {
     CgroupV1 { path: PathBuf },

@@ -27,6 +27,11 @@ fn target(id: &str, address: std::net::SocketAddr) -> Value {
     json!({"id": id, "address": address.to_string(), "cpu": {"kind": "processes", "root_pid": std::process::id()}})
 }
 
+/// Without an account of CPU time, which targets of one process would share.
+fn unmetered(id: &str, address: std::net::SocketAddr) -> Value {
+    json!({"id": id, "address": address.to_string(), "cpu": null})
+}
+
 fn cycles<'a>(lines: &'a [Value], phase: &str) -> Vec<&'a Value> {
     lines.iter().filter(|line| line["event"] == "cycle" && line["phase"] == phase).collect()
 }
@@ -83,12 +88,12 @@ fn a_target_that_misbehaves_fails_only_its_own_windows() {
     });
     let false_body = always(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello World?");
     let targets = [
-        target("good", always(HELLO)),
-        target("closed", closed),
-        target("stalls", stalls),
-        target("garbage", always(b"\x16\x03\x01 no HTTP at all\r\n\r\n")),
-        target("dies", dies),
-        target("lies", false_body),
+        unmetered("good", always(HELLO)),
+        unmetered("closed", closed),
+        unmetered("stalls", stalls),
+        unmetered("garbage", always(b"\x16\x03\x01 no HTTP at all\r\n\r\n")),
+        unmetered("dies", dies),
+        unmetered("lies", false_body),
     ];
     let mut document = document(&targets, &[vec![0, 1, 2, 3, 4, 5], vec![5, 4, 3, 2, 1, 0]]);
     document["expect"]["body_xxh3"] = json!(format!("{:016x}", xxhash_rust::xxh3::xxh3_64(b"Hello World!")));
@@ -107,6 +112,25 @@ fn a_target_that_misbehaves_fails_only_its_own_windows() {
     assert_eq!(number(totals[5], "/requests"), 0);
     assert!(totals[5]["failed"]["hash"].as_u64().unwrap() > 0);
     assert!(totals[5]["failure_example"].as_str().unwrap().contains("xxh3"));
+}
+
+#[test]
+fn targets_of_the_same_processes_share_one_account_and_rest_only_while_others_are_visited() {
+    let address = always(HELLO);
+    let targets = [target("a", address), target("b", address), unmetered("c", address)];
+    let output = visit(&document(&targets, &[vec![0, 1, 2], vec![2, 0, 1]]));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = lines(&output);
+    let windows: Vec<&Value> =
+        cycles(&lines, "measure").iter().flat_map(|cycle| cycle["windows"].as_array().unwrap()).collect();
+    let rests: Vec<bool> = windows.iter().map(|window| window["rest_wall_ns"].is_u64()).collect();
+    // The warm-up went 0, 1, 2: target 1 always comes directly behind target 0, whose process is its own.
+    assert_eq!(rests, [true, false, true, false, true, false]);
+    let totals: Vec<&Value> = lines.iter().filter(|line| line["event"] == "target").collect();
+    assert_eq!(totals[0]["cpu_total_ns"], totals[1]["cpu_total_ns"]);
+    assert_eq!(totals[0]["requests_total"], totals[1]["requests_total"]);
+    assert!(number(totals[0], "/requests_total") >= number(totals[0], "/requests") + number(totals[1], "/requests"));
+    assert!(totals[2]["cpu_total_ns"].is_null());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The state machine of `visit`: stage by stage, window by window, on one loop.
 
+mod account;
 mod handler;
 mod ledger;
 
@@ -9,11 +10,12 @@ use photofinish_load::clock::thread_cpu_ns;
 use photofinish_load::{Driver, Pace, Reason, Routes, Schedule};
 use photofinish_net::{Nanos, Net};
 
-use super::document::{Document, DocumentError, Load};
+use super::document::{Document, DocumentError, Load, Target};
 use super::output::Window;
-use crate::cost::Meter;
+use crate::cost::{CpuSource, Meter};
 use crate::interference::{Disturbed, Interference};
 use crate::signals;
+use account::Account;
 use ledger::Ledger;
 
 /// Attempts to connect that are this old are made anew.
@@ -48,7 +50,8 @@ struct Edge {
 /// One target with what belongs to it.
 struct Stop {
     driver: Driver,
-    meter: Meter,
+    /// Whose CPU time it is measured by.
+    account: usize,
     /// The open loop's arrivals while no window is open.
     schedule: Option<Schedule>,
     ledger: Ledger,
@@ -58,6 +61,7 @@ struct Stop {
 pub struct Tour<'d, W> {
     document: &'d Document,
     stops: Vec<Stop>,
+    accounts: Vec<Account>,
     routes: Routes,
     stage: Stage,
     phase: usize,
@@ -67,7 +71,7 @@ pub struct Tour<'d, W> {
     window: Window,
     opened: Edge,
     windows: Vec<Window>,
-    /// Visited before, and not yet known to rest.
+    /// The account of the target that was visited before and is not yet known to rest.
     previous: Option<usize>,
     interference: Interference,
     disturbed: Disturbed,
@@ -82,20 +86,25 @@ impl<'d, W: Write> Tour<'d, W> {
     pub fn new(document: &'d Document, out: W) -> Result<Self, DocumentError> {
         let open = matches!(document.load, Load::Open { .. });
         let mut stops = Vec::with_capacity(document.targets.len());
+        let mut accounts: Vec<Account> = Vec::new();
+        let mut sources: Vec<Option<&CpuSource>> = Vec::new();
         for (index, target) in document.targets.iter().enumerate() {
             let request = document.request(index)?;
             let connections = document.load.connections();
             let checker = document.checker(index)?;
-            let meter = Meter::open(target.cpu.as_ref()).unwrap_or_else(|error| {
-                eprintln!("photofinish: visit: the CPU time of `{}` can't be read: {error}", target.id);
-                Meter::None
+            let source = target.cpu.as_ref();
+            let shared = sources.iter().position(|other| source.is_some() && *other == source);
+            let account = shared.unwrap_or_else(|| {
+                sources.push(source);
+                accounts.push(Account::new(meter_of(target)));
+                accounts.len() - 1
             });
             stops.push(Stop {
                 driver: Driver::new(
                     index as u32,
                     photofinish_load::Target::new(target.address, request, connections, checker, open),
                 ),
-                meter,
+                account,
                 schedule: document.schedule(index),
                 ledger: Ledger::default(),
             });
@@ -104,6 +113,7 @@ impl<'d, W: Write> Tour<'d, W> {
         Ok(Self {
             document,
             stops,
+            accounts,
             routes: Routes::default(),
             stage: Stage::Over,
             phase: 0,
@@ -152,9 +162,12 @@ impl<'d, W: Write> Tour<'d, W> {
         let target = self.current();
         let measured = self.measured();
         let stop = &mut self.stops[target];
-        let cpu_ns = stop.meter.read();
+        let account = &mut self.accounts[stop.account];
+        let cpu_ns = account.meter.read();
         let at = Nanos::now();
-        let (rest_cpu_ns, rest_wall_ns) = stop.ledger.rest_until(at, cpu_ns, measured);
+        let rest = account.rest_until(at, cpu_ns, measured);
+        // After a visit of the same processes there was no rest.
+        let (rest_cpu_ns, rest_wall_ns) = if self.previous == Some(stop.account) { (None, None) } else { rest };
         self.window = Window { target, position: self.position, rest_cpu_ns, rest_wall_ns, ..Window::default() };
         // What happened to idle connections meanwhile belongs to this visit.
         stop.driver.recording = false;
@@ -236,18 +249,21 @@ impl<'d, W: Write> Tour<'d, W> {
 
     fn open_window<N: Net>(&mut self, net: &mut N) {
         let measured = self.measured();
-        if let Some(previous) = self.previous.take().filter(|previous| *previous != self.window.target) {
-            let stop = &mut self.stops[previous];
-            stop.ledger.rests_from(Nanos::now(), stop.meter.read());
-        }
         let stop = &mut self.stops[self.window.target];
+        if let Some(previous) = self.previous.take().filter(|previous| *previous != stop.account) {
+            self.accounts[previous].rests_from(Nanos::now());
+        }
+        let account = &mut self.accounts[stop.account];
         let settled = stop.driver.take_tally();
         self.window.settle_requests = settled.accepted;
         self.window.settle_failed = settled.failed.total() + settled.censored;
         self.window.connects += settled.connects;
-        stop.ledger.settled(settled.accepted, self.window.settle_failed, measured);
+        account.answered(settled.accepted, measured);
+        if measured {
+            stop.ledger.settled(self.window.settle_failed);
+        }
         stop.driver.recording = measured;
-        let cpu_ns = stop.meter.read_asleep();
+        let cpu_ns = account.meter.read_asleep();
         let engine_cpu_ns = thread_cpu_ns();
         let at = Nanos::now();
         self.opened = Edge { at, cpu_ns, engine_cpu_ns, engine_busy_ns: busy(net, at) };
@@ -266,7 +282,7 @@ impl<'d, W: Write> Tour<'d, W> {
             stop.schedule = Some(schedule);
         }
         stop.driver.recording = false;
-        let cpu_ns = stop.meter.read_asleep();
+        let cpu_ns = self.accounts[stop.account].meter.read_asleep();
         let tally = stop.driver.take_tally();
         let window = &mut self.window;
         window.start_ns = self.opened.at.0;
@@ -296,7 +312,9 @@ impl<'d, W: Write> Tour<'d, W> {
             stop.schedule = Some(schedule);
         }
         let tally = stop.driver.take_tally();
-        let cpu_ns = stop.meter.read();
+        let account = &mut self.accounts[stop.account];
+        let cpu_ns = account.meter.read();
+        account.answered(tally.accepted, measured);
         let at = Nanos::now();
         self.window.start_ns = at.0;
         self.window.settle_requests = tally.accepted;
@@ -304,15 +322,19 @@ impl<'d, W: Write> Tour<'d, W> {
         self.window.failed.add(&tally.failed);
         self.window.censored = tally.censored;
         self.window.connects += tally.connects;
-        stop.ledger.settled(tally.accepted, 0, measured);
         self.end_visit(net, at, cpu_ns);
     }
 
     fn end_visit<N: Net>(&mut self, net: &mut N, at: Nanos, cpu_ns: Option<u64>) {
         let measured = self.measured();
         let stop = &mut self.stops[self.window.target];
-        stop.ledger.visited(&self.window, at, cpu_ns, measured);
-        self.previous = Some(self.window.target);
+        if measured {
+            stop.ledger.visited(&self.window);
+        }
+        let account = &mut self.accounts[stop.account];
+        account.visited(at, cpu_ns, measured);
+        account.answered(self.window.requests, measured);
+        self.previous = Some(stop.account);
         if self.document.reconnect {
             stop.driver.cut(net);
         }
@@ -354,6 +376,14 @@ impl<'d, W: Write> Tour<'d, W> {
             net.set_timer(at);
         }
     }
+}
+
+/// The meter of a target's CPU time; one that can't be read is told of, and the target measured without.
+fn meter_of(target: &Target) -> Meter {
+    Meter::open(target.cpu.as_ref()).unwrap_or_else(|error| {
+        eprintln!("photofinish: visit: the CPU time of `{}` can't be read: {error}", target.id);
+        Meter::None
+    })
 }
 
 /// Busy time up to `now`: the loop's own count runs to the begin of this turn.

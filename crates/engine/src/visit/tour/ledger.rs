@@ -13,14 +13,10 @@ use crate::journey::{CycleLine, write_line};
 use crate::visit::document::Load;
 use crate::visit::output::{EndLine, TargetLine, Window};
 
-/// Sums over the phase `measure`, and the last edge of any phase.
+/// Sums over the phase `measure`.
 #[derive(Default)]
 pub(super) struct Ledger {
-    last_edge: Option<(Nanos, Option<u64>)>,
-    first_cpu_ns: Option<u64>,
-    last_cpu_ns: Option<u64>,
     requests: u64,
-    settle_requests: u64,
     settle_failed: u64,
     sent: u64,
     failed: Failures,
@@ -33,35 +29,13 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Notes that a visit begins; gives CPU and wall time since the last edge.
-    pub(super) fn rest_until(&mut self, at: Nanos, cpu_ns: Option<u64>, measured: bool) -> (Option<u64>, Option<u64>) {
-        if measured && self.first_cpu_ns.is_none() {
-            self.first_cpu_ns = cpu_ns;
-        }
-        let Some((last_at, last_cpu)) = self.last_edge else { return (None, None) };
-        let cpu = cpu_ns.zip(last_cpu).map(|(now, then)| now.saturating_sub(then));
-        (cpu, Some(at.since(last_at).0))
+    /// Adds what failed while settling before a window that counts.
+    pub(super) const fn settled(&mut self, failed: u64) {
+        self.settle_failed += failed;
     }
 
-    /// Notes that the rest begins only now: what closing its connections cost the target lies before the windows of others.
-    pub(super) const fn rests_from(&mut self, at: Nanos, cpu_ns: Option<u64>) {
-        self.last_edge = Some((at, cpu_ns));
-    }
-
-    pub(super) const fn settled(&mut self, requests: u64, failed: u64, measured: bool) {
-        if measured {
-            self.settle_requests += requests;
-            self.settle_failed += failed;
-        }
-    }
-
-    /// Notes that a visit ended at this edge.
-    pub(super) fn visited(&mut self, window: &Window, at: Nanos, cpu_ns: Option<u64>, measured: bool) {
-        self.last_edge = Some((at, cpu_ns));
-        if !measured {
-            return;
-        }
-        self.last_cpu_ns = cpu_ns;
+    /// Adds a window that counts.
+    pub(super) fn visited(&mut self, window: &Window) {
         self.requests += window.requests;
         self.sent += window.sent;
         self.failed.add(&window.failed);
@@ -102,7 +76,7 @@ impl<W: Write> Tour<'_, W> {
         for (index, stop) in self.stops.iter().enumerate() {
             send_lag.add(&stop.driver.latencies.send_lag).unwrap_or_default();
             let ledger = &stop.ledger;
-            let cpu = ledger.last_cpu_ns.zip(ledger.first_cpu_ns);
+            let account = &self.accounts[stop.account];
             let line = TargetLine {
                 event: "target",
                 target: index,
@@ -113,8 +87,8 @@ impl<W: Write> Tour<'_, W> {
                 censored: ledger.censored,
                 unsent: ledger.unsent,
                 connects: ledger.connects,
-                cpu_total_ns: cpu.map(|(last, first)| last.saturating_sub(first)),
-                requests_total: ledger.requests + ledger.settle_requests,
+                cpu_total_ns: account.cpu_total_ns(),
+                requests_total: account.requests_total(),
                 settle_failed: ledger.settle_failed,
                 evidence: stop.driver.exhibits.evidence.as_ref(),
                 failure_example: stop.driver.exhibits.failure.as_deref(),
