@@ -195,6 +195,7 @@ def _check_suite(path: Path, suite: Suite, problems: Problems) -> None:
             problems.add(path, key, "is empty", "a race needs at least one")
     _check_metrics(path, suite, problems)
     _check_selections(path, suite, problems)
+    _check_contrast(path, suite, problems)
     if not suite.twins:
         problems.add(path, "twins", "is empty", "name a contestant that is entered twice, as the control")
 
@@ -211,6 +212,19 @@ def _check_metrics(path: Path, suite: Suite, problems: Problems) -> None:
             problems.add(path, key, "is the headline but not judged", "leave out judged = false")
 
 
+def _check_contrast(path: Path, suite: Suite, problems: Problems) -> None:
+    """What compares cells with each other."""
+    axes = {name for cell in suite.cells for name in cell.axes}
+    if suite.contrast is not None and suite.contrast not in axes:
+        problems.add(path, "contrast", f"no cell has the axis '{suite.contrast}'", similar(suite.contrast, axes))
+    if suite.contrast is not None and not suite.interleaved:
+        problems.add(path, "contrast", "the cells are visited one after another", "set interleaved = true")
+    metrics = [metric.name for metric in suite.metrics]
+    for name in suite.front or ():
+        if name not in metrics:
+            problems.add(path, "front", f"unknown metric '{name}'", similar(name, metrics))
+
+
 def _check_selections(path: Path, suite: Suite, problems: Problems) -> None:
     metrics = [metric.name for metric in suite.metrics]
     cells = [cell.id for cell in suite.cells]
@@ -218,11 +232,6 @@ def _check_selections(path: Path, suite: Suite, problems: Problems) -> None:
         for name in cell.metrics:
             if name not in metrics:
                 problems.add(path, f"cells.{cell.id}.metrics", f"unknown metric '{name}'", similar(name, metrics))
-    axes = {name for cell in suite.cells for name in cell.axes}
-    if suite.contrast is not None and suite.contrast not in axes:
-        problems.add(path, "contrast", f"no cell has the axis '{suite.contrast}'", similar(suite.contrast, axes))
-    if suite.contrast is not None and not suite.interleaved:
-        problems.add(path, "contrast", "the cells are visited one after another", "set interleaved = true")
     for name, profile in suite.profiles.items():
         for cell_id in chosen(profile.cells, cells)[1]:
             problems.add(path, f"profiles.{name}.cells", f"unknown cell '{cell_id}'", similar(cell_id, cells))

@@ -47,6 +47,8 @@ class MatrixCell(Frozen):
     metrics: tuple[str, ...]
     axes: dict[str, str]
     """Axis → id of its value."""
+    titles: dict[str, str]
+    """Axis → title of its value."""
 
 
 def expand(matrix: Matrix) -> Iterable[MatrixCell]:
@@ -61,6 +63,7 @@ def expand(matrix: Matrix) -> Iterable[MatrixCell]:
             parameters=dict(parameters),
             metrics=matrix.metrics,
             axes={axis.name: value.id for axis, value in zip(matrix.axes, values, strict=True)},
+            titles={axis.name: value.title for axis, value in zip(matrix.axes, values, strict=True)},
         )
 
 

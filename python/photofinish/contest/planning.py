@@ -75,7 +75,8 @@ def make_plan(
         raise EnvironmentError_(f"no contestant of '{suite.name}' can race here: {reasons}")
     twins, notes = _choose_twins(suite, racing)
     judged = sum(each != suite.reference for each in racing)
-    fewest = fewest_rounds(max(1, judged * (judged - 1) // 2), alpha)
+    contrasted = len({cell.axes.get(suite.contrast) for cell in selection.cells}) if suite.contrast else 0
+    fewest = fewest_rounds(max(1, *(count * (count - 1) // 2 for count in (judged, contrasted))), alpha)
     return Plan(
         suite=suite,
         profile=profile,

@@ -39,6 +39,8 @@ class Cell(Frozen):
     """Names of the metrics that this cell yields; empty: all of the suite's."""
     axes: dict[str, str] = Field(default_factory=dict)
     """Axis → value, where cells are a product: cells that differ in one axis alone can be compared with each other."""
+    titles: dict[str, str] = Field(default_factory=dict)
+    """Axis → title of its value."""
 
 
 class Profile(Frozen):
@@ -73,6 +75,8 @@ class Suite(Frozen):
     """All cells of a round are visited in one tour, so that cells can be compared as contestants are."""
     contrast: str | None = None
     """Axis whose values are compared with each other, contestant by contestant; the cells have to be interleaved."""
+    front: tuple[str, str] | None = None
+    """Two metrics, of both of which less is better: which values of the contrast are beaten in both by none?"""
     cells: tuple[Cell, ...] = ()
     matrix: tuple[Matrix, ...] = ()
     """Further cells, as products; once loaded they stand among ``cells``."""

@@ -84,9 +84,6 @@ FAILURE_CODES = {
     "reset": "reset",
     "closed-early": "closed-early",
     "connect": "refused",
-    "protocol": "protocol-mismatch",
-    "coding": "wrong-coding",
-    "tls": "tls-failed",
 }
 """The engine's reasons → ours; in the order in which they are told when several apply."""
 

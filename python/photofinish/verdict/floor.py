@@ -31,16 +31,19 @@ _SEED = 6
 
 
 def noise_floor(here: Sequence[Floats], everywhere: Sequence[Floats] = ()) -> float | None:
-    """Noise floor of one metric on one cell as a share; None if no twin there has two rounds.
+    """Noise floor of one metric on one cell as a share; None if no twin anywhere has two rounds.
 
     Args:
         here: log ratios over rounds of the twins of this cell and metric, one array a twin.
-        everywhere: those of the same metric on all cells; they set the floor if they are ``ENOUGH_CELLS``.
+        everywhere: those of the same metric on all cells; they set the floor if they are ``ENOUGH_CELLS``, or if there are
+            none on this cell: then the worst of them does.
     """
     heard = [np.asarray(twin, dtype=np.float64) for twin in here if len(twin) > 1]
+    elsewhere = [np.asarray(twin, dtype=np.float64) for twin in everywhere if len(twin) > 1]
+    heard = heard or elsewhere
     if not heard:
         return None
-    abroad = [_distance(float(hodges_lehmann(twin))) for twin in everywhere if len(twin) > 1]
+    abroad = [_distance(float(hodges_lehmann(twin))) for twin in elsewhere]
     if len(abroad) >= ENOUGH_CELLS:
         return float(np.quantile(abroad, _PERCENTILE))
     observed = [_distance(float(hodges_lehmann(twin))) for twin in heard]

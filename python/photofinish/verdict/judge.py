@@ -1,19 +1,22 @@
 """From a race's raw rounds to its verdict. A pure function: the same race gives the same verdict, byte for byte."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from photofinish.contest.plan import Entry, Plan
 from photofinish.contest.suite import Cell
-from photofinish.store.records import Race, Round
+from photofinish.store.records import Race, Round, Trial
 from photofinish.verdict.effects import Floats
 from photofinish.verdict.equivalence import base_delta
 from photofinish.verdict.estimates import median_interval, share_of_reference
 from photofinish.verdict.floor import allowed_rejections, noise_floor
+from photofinish.verdict.front import pareto_front
 from photofinish.verdict.model import (
     Aside,
     CellVerdict,
+    ContrastGroup,
+    ContrastVerdict,
     EntryInfo,
     Estimate,
     MetricVerdict,
@@ -25,7 +28,8 @@ from photofinish.verdict.model import (
 )
 from photofinish.verdict.notes import note
 from photofinish.verdict.pairs import Compared, Rules, compared, pair_verdicts, top_set, twin_verdict, twins_of
-from photofinish.verdict.readings import Readings, metrics_of, read
+from photofinish.verdict.pivot import pivot
+from photofinish.verdict.readings import Readings, metrics_of, read, sheets
 from photofinish.verdict.stages import Stage, judged_entries, judged_pairs, stage
 
 STANDS_ASIDE = "not-capable"
@@ -62,6 +66,7 @@ def judge(race: Race) -> RaceVerdict:
         voids=_void_counts(plan, race.rounds),
         twins=twins,
         trials=_trials(race.rounds),
+        contrast=_contrast(race),
         decided=_decided(cells),
     )
 
@@ -73,6 +78,28 @@ def headline_is_decided(race: Race) -> bool:
     return _decided(cells)
 
 
+def _contrast(race: Race) -> ContrastVerdict | None:
+    """The values of the suite's contrast compared, contestant by contestant; None if there is nothing to compare."""
+    suite = race.run.plan.suite
+    turned = pivot(race, suite.contrast) if suite.contrast is not None else None
+    if turned is None:
+        return None
+    cells, _ = _cells(turned.race.run.plan, stage(turned.race), bootstrap=False)
+    groups = tuple(
+        ContrastGroup(
+            contestant=group.contestant,
+            axes=dict(group.axes),
+            title=group.title,
+            metrics=cell.metrics,
+            aside=cell.aside,
+            front=pareto_front(cell, suite.front),
+        )
+        for group, cell in zip(turned.groups, cells, strict=True)
+        if any(estimate.value is not None for metric in cell.metrics for estimate in metric.estimates)
+    )
+    return ContrastVerdict(axis=suite.contrast or "", values=turned.values, front_of=suite.front, groups=groups)
+
+
 def _decided(cells: Iterable[CellVerdict]) -> bool:
     pairs = [pair for cell in cells for metric in cell.metrics if metric.headline for pair in metric.pairs]
     return bool(pairs) and all(pair.outcome in {"a-wins", "b-wins", "tie"} for pair in pairs)
@@ -82,10 +109,12 @@ def _cells(plan: Plan, current: Stage, *, bootstrap: bool) -> tuple[tuple[CellVe
     """Twins first, over the whole race: whether it is noise-limited decides about every pair."""
     base = base_delta(alternating=plan.suite.alternating)
     level = plan.alpha * current.share
+    of = sheets(current.rounds)
     gathered = [
-        (cell, [read(plan, current.rounds, cell, metric) for metric in metrics_of(plan, cell)]) for cell in plan.cells
+        (cell, [read(plan, current.rounds, cell, metric, of) for metric in metrics_of(plan, cell)])
+        for cell in plan.cells
     ]
-    asides = {cell.id: _asides(plan, current.rounds, cell) for cell in plan.cells}
+    asides = {cell.id: _asides(plan, of.get(cell.id, ())) for cell in plan.cells}
     controls = {
         (cell.id, readings.metric.name): [
             compared(readings, a, b, level) for a, b in twins_of(_without(plan, asides[cell.id]))
@@ -132,11 +161,11 @@ def _cells(plan: Plan, current: Stage, *, bootstrap: bool) -> tuple[tuple[CellVe
     return cells, twins
 
 
-def _asides(plan: Plan, rounds: tuple[Round, ...], cell: Cell) -> tuple[Aside, ...]:
+def _asides(plan: Plan, of_cell: Sequence[Mapping[str, Trial]]) -> tuple[Aside, ...]:
     """Entries that the cell is not for, by all their trials on it."""
     found = []
     for entry in plan.entries:
-        voids = [t.void for one in rounds for t in one.trials if t.cell == cell.id and t.entry == entry.id]
+        voids = [trials[entry.id].void for trials in of_cell if entry.id in trials]
         if voids and all(void is not None and void.code == STANDS_ASIDE for void in voids):
             found.append(Aside(entry=entry.id, reason=voids[0].detail if voids[0] else ""))
     return tuple(found)

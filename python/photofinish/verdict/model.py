@@ -92,6 +92,32 @@ class CellVerdict(Document):
     """They are in no metric of this cell."""
 
 
+class ContrastGroup(Document):
+    """The values of one axis compared: one contestant, one combination of the other axes.
+
+    In ``metrics`` the entries are the values of the axis, and ``VALUE~twin`` where the contestant was entered twice.
+    """
+
+    contestant: str
+    axes: dict[str, str]
+    """The other axes → value."""
+    title: str
+    metrics: tuple[MetricVerdict, ...]
+    aside: tuple[Aside, ...] = ()
+    front: tuple[str, ...] = ()
+    """Values that no other is proven to beat in one of the two metrics without losing in the other."""
+
+
+class ContrastVerdict(Document):
+    """The values of one axis compared, contestant by contestant, over the same windows as the contestants."""
+
+    axis: str
+    values: tuple[str, ...]
+    front_of: tuple[str, str] | None
+    """The two metrics of the front."""
+    groups: tuple[ContrastGroup, ...]
+
+
 class VoidCount(Document):
     """What did not count, and why; shown, never hidden."""
 
@@ -173,5 +199,6 @@ class RaceVerdict(Document):
     twins: tuple[TwinVerdict, ...]
     trials: tuple[TrialEvidence, ...] = ()
     """All of them, whether they count or not, in the order of the rounds."""
+    contrast: ContrastVerdict | None = None
     decided: bool
     """Every judged pair of the headline metric is won or tied."""

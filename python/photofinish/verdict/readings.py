@@ -12,6 +12,7 @@ What counts is decided here, without a look at the outcome:
 
 import math
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,9 @@ from photofinish.contest.plan import Plan
 from photofinish.contest.suite import Cell, Metric
 from photofinish.store.records import Race, Round, Trial
 from photofinish.verdict.effects import Floats
+
+Sheets = Mapping[str, Sequence[Mapping[str, Trial]]]
+"""Cell → one dictionary a round: entry → trial."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +80,31 @@ def metrics_of(plan: Plan, cell: Cell) -> list[Metric]:
     return [metric for metric in plan.metrics if not cell.metrics or metric.name in cell.metrics]
 
 
-def read(plan: Plan, rounds: tuple[Round, ...], cell: Cell, metric: Metric) -> Readings:
-    """Gather one metric on one cell from rounds that count."""
+def sheets(rounds: tuple[Round, ...]) -> Sheets:
+    """The trials of rounds that count, sorted once: a race may have hundreds of cells."""
+    found: dict[str, list[dict[str, Trial]]] = {}
+    for place, one in enumerate(rounds):
+        for trial in one.trials:
+            by_round = found.setdefault(trial.cell, [{} for _ in rounds])
+            by_round[place][trial.entry] = trial
+    return found
+
+
+def read(plan: Plan, rounds: tuple[Round, ...], cell: Cell, metric: Metric, of: Sheets | None = None) -> Readings:
+    """Gather one metric on one cell from rounds that count.
+
+    Args:
+        plan: the race's.
+        rounds: those that count.
+        cell: one of the plan's.
+        metric: one of the cell's.
+        of: ``sheets(rounds)``, if they are at hand.
+    """
+    by_place = (sheets(rounds) if of is None else of).get(cell.id, [{} for _ in rounds])
     by_round: list[dict[str, Reading]] = []
     voids: dict[str, Counter[str]] = {entry.id: Counter() for entry in plan.entries}
     labels: dict[str, Counter[str]] = {entry.id: Counter() for entry in plan.entries}
-    for one_round in rounds:
-        trials = {trial.entry: trial for trial in one_round.trials if trial.cell == cell.id}
+    for trials in by_place:
         by_entry: dict[str, Reading] = {}
         for entry in plan.entries:
             trial = trials.get(entry.id)
