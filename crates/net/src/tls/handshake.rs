@@ -163,10 +163,14 @@ fn advance<S: Shake>(
             Ok(_) => Some(Progress::More),
             Err(error) => {
                 // What it has to tell the peer of that.
-                if let Ok(ConnectionState::EncodeTlsData(mut encoding)) = connection.process(&mut []).state {
+                used += discard;
+                while let UnbufferedStatus { discard, state: Ok(ConnectionState::EncodeTlsData(mut encoding)) } =
+                    connection.process(&mut input[used..])
+                {
                     append(output, |space| encoding.encode(space).ok());
+                    used += discard;
                 }
-                Some(Progress::Failed(error))
+                return (used, Progress::Failed(error));
             }
         };
         used += discard;
