@@ -1,14 +1,15 @@
 //! What a handler above TLS may ask of its loop.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use super::half::{MOST_TEXT, RECORD_OVERHEAD};
 use super::layer::Layer;
 use super::session::{End, Session, Stage};
 use super::{Peer, Security, WireBytes};
-use crate::{Conn, Nanos, Net, Stats, TcpInfo};
+use crate::quic::{Piece, Stream, StreamKind};
+use crate::{Conn, Datagrams, Nanos, Net, Stats, TcpInfo, Udp};
 
 /// A loop with TLS in between; connections without pass through.
 pub(super) struct Over<'a, N> {
@@ -143,6 +144,44 @@ impl<N: Net> Net for Over<'_, N> {
         }
         self.layer.remove(conn);
         self.net.reset(conn);
+    }
+
+    fn connect_quic(&mut self, to: SocketAddr, from: Option<IpAddr>, peer: &Arc<Peer>) -> io::Result<Conn> {
+        self.net.connect_quic(to, from, peer)
+    }
+
+    fn open_stream(&mut self, conn: Conn, kind: StreamKind) -> Option<Stream> {
+        self.net.open_stream(conn, kind)
+    }
+
+    #[inline]
+    fn send_on(&mut self, conn: Conn, stream: Stream, piece: Piece<'_>, end: bool) -> usize {
+        self.net.send_on(conn, stream, piece, end)
+    }
+
+    fn stop_stream(&mut self, conn: Conn, stream: Stream, code: u64) {
+        self.net.stop_stream(conn, stream, code);
+    }
+
+    fn reset_stream(&mut self, conn: Conn, stream: Stream, code: u64) {
+        self.net.reset_stream(conn, stream, code);
+    }
+
+    fn close_quic(&mut self, conn: Conn, code: u64, reason: &[u8]) {
+        self.net.close_quic(conn, code, reason);
+    }
+
+    fn adopt_udp(&mut self, socket: UdpSocket) -> io::Result<Udp> {
+        self.net.adopt_udp(socket)
+    }
+
+    #[inline]
+    fn send_datagrams(&mut self, udp: Udp, datagrams: &Datagrams<'_>) -> io::Result<()> {
+        self.net.send_datagrams(udp, datagrams)
+    }
+
+    fn drop_udp(&mut self, udp: Udp) {
+        self.net.drop_udp(udp);
     }
 
     fn set_timer(&mut self, at: Option<Nanos>) {

@@ -1,5 +1,6 @@
 //! TLS between a loop and a handler.
 
+use std::io;
 use std::sync::Arc;
 
 use super::handshake::Handshake;
@@ -7,7 +8,8 @@ use super::layer::Layer;
 use super::over::Over;
 use super::session::{News, Session, Stage};
 use super::{Failure, Identity};
-use crate::{Closed, Conn, Handler, Nanos, Net};
+use crate::quic::Stream;
+use crate::{Closed, Conn, DatagramMeta, Handler, Nanos, Net, Udp};
 
 /// Puts TLS under `H`: under the connections of listeners that have an [`Identity`], and under those begun by
 /// [`Net::connect_tls`]. All others pass through at the cost of a branch.
@@ -52,6 +54,13 @@ impl<H: Handler> Secure<H> {
     #[inline]
     fn above<'a, N: Net>(&'a mut self, net: &'a mut N) -> (&'a mut H, Over<'a, N>) {
         (&mut self.handler, Over { net, layer: &mut self.layer })
+    }
+
+    /// What is none of TLS' business but may queue something.
+    #[inline]
+    fn pass<N: Net>(&mut self, net: &mut N, call: impl FnOnce(&mut H, &mut Over<'_, N>)) {
+        call(&mut self.handler, &mut Over { net, layer: &mut self.layer });
+        self.layer.pump(net);
     }
 
     /// Reads what arrived on a connection with TLS.
@@ -135,11 +144,8 @@ impl<H: Handler> Secure<H> {
     /// Begins the handshake.
     fn shake<N: Net>(&mut self, net: &mut N, conn: Conn) {
         let Some((session, cipher)) = self.layer.at_work(conn) else { return };
-        let begun = match &session.peer {
-            Some(peer) => Handshake::client(peer),
-            None => return,
-        };
-        let news = match begun {
+        let Some(peer) = &session.peer else { return };
+        let news = match Handshake::client(peer) {
             Ok(handshake) => {
                 session.stage = Stage::Shaking(handshake);
                 session.shake(&mut [], cipher).1
@@ -155,19 +161,13 @@ impl<H: Handler> Secure<H> {
 
 impl<H: Handler> Handler for Secure<H> {
     fn started<N: Net>(&mut self, net: &mut N) {
-        let (handler, mut over) = self.above(net);
-        handler.started(&mut over);
-        self.layer.pump(net);
+        self.pass(net, |handler, over| handler.started(over));
     }
 
     fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn, listener: usize) {
         let identity = self.layer.identities.get(listener).and_then(Option::as_deref);
         match identity.map(Handshake::server) {
-            None => {
-                let (handler, mut over) = self.above(net);
-                handler.accepted(&mut over, conn, listener);
-                self.layer.pump(net);
-            }
+            None => self.pass(net, |handler, over| handler.accepted(over, conn, listener)),
             Some(Ok(handshake)) => {
                 self.layer.insert(Session::new(conn, Stage::Shaking(handshake), None, listener));
                 self.layer.be_patient(net, conn);
@@ -179,28 +179,24 @@ impl<H: Handler> Handler for Secure<H> {
     fn connected<N: Net>(&mut self, net: &mut N, conn: Conn) {
         if self.layer.session(conn).is_some() {
             self.shake(net, conn);
+            self.layer.pump(net);
         } else {
-            let (handler, mut over) = self.above(net);
-            handler.connected(&mut over, conn);
+            self.pass(net, |handler, over| handler.connected(over, conn));
         }
-        self.layer.pump(net);
     }
 
     #[inline]
     fn received<N: Net>(&mut self, net: &mut N, conn: Conn, data: &[u8]) {
         if self.layer.session(conn).is_some() {
             self.read(net, conn, data);
+            self.layer.pump(net);
         } else {
-            let (handler, mut over) = self.above(net);
-            handler.received(&mut over, conn, data);
+            self.pass(net, |handler, over| handler.received(over, conn, data));
         }
-        self.layer.pump(net);
     }
 
     fn discarded<N: Net>(&mut self, net: &mut N, conn: Conn, bytes: u64) {
-        let (handler, mut over) = self.above(net);
-        handler.discarded(&mut over, conn, bytes);
-        self.layer.pump(net);
+        self.pass(net, |handler, over| handler.discarded(over, conn, bytes));
     }
 
     fn flushed<N: Net>(&mut self, net: &mut N, conn: Conn) {
@@ -230,6 +226,40 @@ impl<H: Handler> Handler for Secure<H> {
         self.layer.pump(net);
     }
 
+    #[inline]
+    fn stream_received<N: Net>(&mut self, net: &mut N, conn: Conn, stream: Stream, data: &[u8], end: bool) {
+        self.pass(net, |handler, over| handler.stream_received(over, conn, stream, data, end));
+    }
+
+    fn stream_reset<N: Net>(&mut self, net: &mut N, conn: Conn, stream: Stream, code: u64) {
+        self.pass(net, |handler, over| handler.stream_reset(over, conn, stream, code));
+    }
+
+    fn stream_stopped<N: Net>(&mut self, net: &mut N, conn: Conn, stream: Stream, code: u64) {
+        self.pass(net, |handler, over| handler.stream_stopped(over, conn, stream, code));
+    }
+
+    fn stream_writable<N: Net>(&mut self, net: &mut N, conn: Conn, stream: Stream) {
+        self.pass(net, |handler, over| handler.stream_writable(over, conn, stream));
+    }
+
+    fn streams_available<N: Net>(&mut self, net: &mut N, conn: Conn) {
+        self.pass(net, |handler, over| handler.streams_available(over, conn));
+    }
+
+    #[inline]
+    fn datagrams<N: Net>(&mut self, net: &mut N, udp: Udp, meta: &DatagramMeta, data: &[u8]) {
+        self.pass(net, |handler, over| handler.datagrams(over, udp, meta, data));
+    }
+
+    fn datagrams_writable<N: Net>(&mut self, net: &mut N, udp: Udp) {
+        self.pass(net, |handler, over| handler.datagrams_writable(over, udp));
+    }
+
+    fn datagrams_failed<N: Net>(&mut self, net: &mut N, udp: Udp, error: io::Error) {
+        self.pass(net, |handler, over| handler.datagrams_failed(over, udp, error));
+    }
+
     fn timer<N: Net>(&mut self, net: &mut N) {
         let now = Nanos::now();
         if self.layer.take_due(now) {
@@ -241,8 +271,6 @@ impl<H: Handler> Handler for Secure<H> {
     }
 
     fn turn_ended<N: Net>(&mut self, net: &mut N) {
-        let (handler, mut over) = self.above(net);
-        handler.turn_ended(&mut over);
-        self.layer.pump(net);
+        self.pass(net, |handler, over| handler.turn_ended(over));
     }
 }
