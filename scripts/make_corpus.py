@@ -16,6 +16,7 @@ from corpus import binary, patients, web
 
 FOLDER = Path(__file__).parent.parent / "corpus"
 SUMS = "SHA256SUMS"
+DICTIONARY_SEED = 0x646963
 MAKERS: dict[str, Callable[[], bytes]] = {
     "page.html": web.page,
     "style.css": web.style,
@@ -32,6 +33,8 @@ def make() -> dict[str, bytes]:
         f"patients-{count}.json": patients.as_json(patients.patients(count, seed))
         for count, seed in patients.SEEDS.items()
     }
+    # What a client has beforehand: records of the same shape, but none of the others.
+    files["dictionary.json"] = patients.as_json(patients.patients(16, DICTIONARY_SEED))
     files |= {name: maker() for name, maker in MAKERS.items()}
     sums = "".join(f"{hashlib.sha256(body).hexdigest()}  {name}\n" for name, body in sorted(files.items()))
     return files | {SUMS: sums.encode()}

@@ -3,10 +3,14 @@
 //! A protocol hands [`Service::take`] what the head says and gets either the answer at once or an [`Upload`], which takes
 //! the pieces of the body and then gives the answer.
 
+use std::borrow::Cow;
+
+use photofinish_http::fields::Fields as RequestList;
 use photofinish_http::payload;
-use photofinish_http::request::{Framing, Method};
+use photofinish_http::request::{self, Framing, Method};
 use photofinish_net::{Conn, Nanos, Net};
 
+use crate::coded::Coder;
 use crate::ledger::Ledger;
 use crate::response::HELLO_BODY;
 use crate::route::{Query, Route};
@@ -30,6 +34,27 @@ pub(crate) struct Ask<'a> {
     pub target: &'a [u8],
     pub framing: Framing,
     pub content_type: Option<&'a [u8]>,
+    /// All fields, for routes that look for one.
+    pub fields: RequestFields<'a>,
+}
+
+/// The fields of a request as its protocol has them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RequestFields<'a> {
+    /// The lines of an HTTP/1 head.
+    Lines(&'a [u8]),
+    /// The decoded list of a later protocol.
+    List(&'a RequestList),
+}
+
+impl<'a> RequestFields<'a> {
+    /// The value of `name` (in lower case); of several such fields the values joined by commas.
+    pub fn joined(self, name: &[u8]) -> Option<Cow<'a, [u8]>> {
+        match self {
+            Self::Lines(lines) => request::field(lines, name),
+            Self::List(list) => list.joined(name),
+        }
+    }
 }
 
 /// A response, whatever its form on the wire.
@@ -110,6 +135,7 @@ pub(crate) struct Service {
     info: &'static [u8],
     trials: Trials,
     most_body_bytes: u64,
+    pub(crate) coder: Coder,
     /// Which connections carry which trials.
     pub ledger: Ledger,
 }
@@ -128,12 +154,19 @@ impl Service {
             "/test/50m",
             "/test/<bytes>",
         ];
-        let endpoints: Vec<&str> = endpoints.into_iter().chain(["/upload", "/trials/<id>"]).collect();
+        let coded = ["/patients/<n>", "/corpus/<name>", "/level/<l>/patients/<n>", "/level/<l>/corpus/<name>"];
+        let further = coded.into_iter().chain(["/dictionary/patients", "/upload", "/trials/<id>"]);
+        let endpoints: Vec<&str> = endpoints.into_iter().chain(further).collect();
         let server = concat!("photofinish-origin/", env!("CARGO_PKG_VERSION"));
         let info = serde_json::json!({ "server": server, "endpoints": endpoints }).to_string();
         // One loop, one service: it lives as long as the process.
         let info = info.into_bytes().leak();
-        Self { info, trials, most_body_bytes, ledger: Ledger::default() }
+        Self { info, trials, most_body_bytes, coder: Coder::default(), ledger: Ledger::default() }
+    }
+
+    /// Takes back the memory of a [`Content::Made`] that has been sent.
+    pub fn recycle(&mut self, memory: Vec<u8>) {
+        self.coder.recycle(memory);
     }
 
     /// Takes the head of a request that came over `conn`.
@@ -152,6 +185,7 @@ impl Service {
             }
             Route::BadSize => Answer::plain(400, "the size must be 1 byte to 1g\n"),
             Route::Test(size) => self.download(net, conn, ask, query, size),
+            Route::Coded(path) => self.coded(net, conn, ask, path, query),
         })
     }
 
@@ -185,7 +219,13 @@ impl Service {
     }
 
     /// The ticket of a request that names a trial which is known; counts its head.
-    fn ticket<N: Net>(&mut self, net: &mut N, conn: Conn, protocol: &'static str, query: Query<'_>) -> Option<Ticket> {
+    pub(crate) fn ticket<N: Net>(
+        &mut self,
+        net: &mut N,
+        conn: Conn,
+        protocol: &'static str,
+        query: Query<'_>,
+    ) -> Option<Ticket> {
         let trial = self.trials.find(query.get("trial")?)?;
         self.ledger.carry(net, conn, &trial);
         Some(Ticket::new(trial, protocol, Nanos::now()))

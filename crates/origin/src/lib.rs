@@ -4,6 +4,8 @@
 //! Both run one loop a worker, each with a listener of its own on the shared address. Neither sends `Date` nor
 //! `Server`: responses are the same bytes every time, so that both ends can compare them.
 
+mod coded;
+mod corpus;
 mod evidence;
 mod exchange;
 mod handicap;

@@ -2,6 +2,9 @@
 
 use photofinish_http::payload;
 
+/// How the paths begin whose responses are encoded.
+const CODED: [&[u8]; 4] = [b"/patients/", b"/corpus/", b"/level/", b"/dictionary/"];
+
 /// A resource of the origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Route<'a> {
@@ -17,6 +20,8 @@ pub(crate) enum Route<'a> {
     Upload,
     /// `/trials/<id>`, with the id as it stands there
     Trial(&'a [u8]),
+    /// `/patients/…`, `/corpus/…`, `/dictionary/…`, and `/level/<level>/` before these; the whole path
+    Coded(&'a [u8]),
     /// Anything else
     Unknown,
 }
@@ -39,6 +44,7 @@ impl<'a> Route<'a> {
             _ => match (path.strip_prefix(b"/test/"), path.strip_prefix(b"/trials/")) {
                 (Some(text), _) => size(text),
                 (_, Some(id)) => Self::Trial(id),
+                _ if CODED.iter().any(|prefix| path.starts_with(prefix)) => Self::Coded(path),
                 _ => Self::Unknown,
             },
         };

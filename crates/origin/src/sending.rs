@@ -3,6 +3,7 @@
 use photofinish_http::payload;
 use photofinish_net::{Conn, Net};
 
+use crate::exchange::Content;
 use crate::trial::Ticket;
 
 /// One piece: what is queued at a time, so that evidence of a broken download is true to a piece.
@@ -12,6 +13,8 @@ const PIECE_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Sending {
     pub conn: Conn,
+    /// Of a body in one piece only the length is of interest after its begin.
+    is_payload: bool,
     size: u64,
     /// Bytes queued so far.
     queued: u64,
@@ -23,21 +26,35 @@ pub(crate) struct Sending {
 }
 
 impl Sending {
-    /// Queues the first piece of a body of `size` bytes.
-    pub fn begin<N: Net>(net: &mut N, conn: Conn, size: u64, last: bool, ticket: Option<Ticket>) -> Self {
-        let mut sending = Self { conn, size, queued: 0, handed: 0, last, ticket };
+    /// Queues the first piece of a body; of one that is in memory anyway, all of it.
+    pub fn begin<N: Net>(net: &mut N, conn: Conn, body: Content, last: bool, ticket: Option<Ticket>) -> Self {
+        let is_payload = matches!(body, Content::Payload(_));
+        let mut sending = Self { conn, is_payload, size: body.len(), queued: 0, handed: 0, last, ticket };
+        match body {
+            Content::Static(bytes) => net.send_static(conn, bytes),
+            Content::Made(bytes) => net.send(conn, &bytes),
+            Content::Payload(_) => {}
+        }
         sending.queue(net);
         sending
     }
 
     fn queue<N: Net>(&mut self, net: &mut N) {
+        if self.is_payload {
+            self.queue_payload(net);
+        } else {
+            self.queued = self.size;
+        }
+        // Asking makes the loop say when it has left.
+        let _ = net.queued(self.conn);
+    }
+
+    fn queue_payload<N: Net>(&mut self, net: &mut N) {
         let most = usize::try_from(self.size - self.queued).map_or(PIECE_BYTES, |left| left.min(PIECE_BYTES));
         // The memory was there when the request was taken, and stays.
         let piece = payload::piece(self.queued, most).unwrap_or_default();
         net.send_static(self.conn, piece);
         self.queued += piece.len() as u64;
-        // Asking makes the loop say when it has left.
-        let _ = net.queued(self.conn);
     }
 
     /// Notes what the kernel has taken, and queues the next piece when it has taken all; whether the body has left whole.

@@ -124,7 +124,6 @@ impl Ticket {
 
     /// A download's body goes out in this content coding; `encoded_in` is what making it took for this response alone,
     /// nothing where it had been made before.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the routes with negotiated content say it"))]
     pub fn coded(&self, coding: &'static str, encoded_in: Nanos) {
         let counts = &mut self.trial.state().counts;
         *counts.codings.entry(coding).or_default() += 1;

@@ -4,11 +4,12 @@ use photofinish_http::payload;
 use photofinish_http::request::{Flow, Method, Reader, Request, Version};
 use photofinish_net::{Conn, Net};
 
-use crate::exchange::{Answer, Ask, Content, Outcome};
+use crate::exchange::{Answer, Ask, Content, Outcome, RequestFields};
 use crate::http1::{Receiving, State, leave};
 use crate::origin::Shared;
 use crate::response::{CONTINUE, Fate, HELLO, Head};
 use crate::sending::Sending;
+use crate::trial::Ticket;
 use crate::upload::{Progress, Upload};
 
 /// One reading of a connection's bytes.
@@ -68,6 +69,7 @@ pub(crate) fn ask_of<'a>(request: &Request<'a>) -> Ask<'a> {
         target: request.target,
         framing: request.framing,
         content_type: request.content_type,
+        fields: RequestFields::Lines(request.lines),
     }
 }
 
@@ -142,18 +144,18 @@ impl<N: Net> Turn<'_, N> {
         let last = fate == Fate::Ends;
         if !head_only {
             *self.sent += body.len() as usize;
-            match body {
-                Content::Static(bytes) => self.net.send_static(self.conn, bytes),
-                Content::Made(bytes) => self.net.send(self.conn, &bytes),
-                // In one piece where nobody asks when it has left; the service has seen that there is memory for it.
-                Content::Payload(size) if ticket.is_none() && size <= payload::MOST_BYTES as u64 => {
+            // In one piece where nobody asks when it has left; the service has seen that there is memory for a payload.
+            match (body, ticket) {
+                (body, Some(ticket)) => return self.watch(body, last, Some(ticket)),
+                (Content::Static(bytes), None) => self.net.send_static(self.conn, bytes),
+                (Content::Made(bytes), None) => {
+                    self.net.send(self.conn, &bytes);
+                    self.shared.service.recycle(bytes);
+                }
+                (Content::Payload(size), None) if size <= payload::MOST_BYTES as u64 => {
                     self.net.send_static(self.conn, payload::bytes(size as usize).unwrap_or_default());
                 }
-                Content::Payload(size) => {
-                    *self.state = State::Sending(Box::new(Sending::begin(self.net, self.conn, size, last, ticket)));
-                    self.shared.unsettled.push(self.conn);
-                    return if last { Flow::Stop } else { Flow::Pause };
-                }
+                (body @ Content::Payload(_), None) => return self.watch(body, last, None),
             }
         }
         if !last {
@@ -165,5 +167,13 @@ impl<N: Net> Turn<'_, N> {
             *self.state = State::Ended;
         }
         Flow::Stop
+    }
+
+    /// Sends a body piece by piece, and says how far it has got.
+    fn watch(&mut self, body: Content, last: bool, ticket: Option<Ticket>) -> Flow {
+        let sending = Sending::begin(self.net, self.conn, body, last, ticket);
+        *self.state = State::Sending(Box::new(sending));
+        self.shared.unsettled.push(self.conn);
+        if last { Flow::Stop } else { Flow::Pause }
     }
 }

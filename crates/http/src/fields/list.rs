@@ -1,5 +1,7 @@
 //! The fields of one message, in one piece of memory that is used again and again.
 
+use std::borrow::Cow;
+
 use super::FIELD_OVERHEAD_BYTES;
 
 /// A list of fields up to a size; what goes beyond is dropped and remembered as [`Fields::too_large`].
@@ -46,6 +48,12 @@ impl Fields {
     #[must_use]
     pub fn get(&self, name: &[u8]) -> Option<&[u8]> {
         self.iter().find(|field| field.0 == name).map(|field| field.1)
+    }
+
+    /// The value of `name` (in lower case); of several such fields the values joined by commas (RFC 9110, section 5.3).
+    #[must_use]
+    pub fn joined(&self, name: &[u8]) -> Option<Cow<'_, [u8]>> {
+        super::joined(self.iter().filter(|field| field.0 == name).map(|field| field.1))
     }
 
     /// Appends a field.

@@ -5,11 +5,24 @@ pub(crate) mod integer;
 mod list;
 pub(crate) mod message;
 
+use std::borrow::Cow;
+
 pub(crate) use list::Draft;
 pub use list::Fields;
 
 /// What a field counts beside its name and value, in tables and in lists (RFC 7541, 4.1; RFC 9113, 6.5.2; RFC 9114, 4.2.2).
 pub const FIELD_OVERHEAD_BYTES: usize = 32;
+
+/// One value of the values of equally named fields, joined by commas; `None` if there are none.
+pub(crate) fn joined<'a>(mut values: impl Iterator<Item = &'a [u8]>) -> Option<Cow<'a, [u8]>> {
+    let first = Cow::Borrowed(values.next()?);
+    Some(values.fold(first, |mut all, value| {
+        let text = all.to_mut();
+        text.extend_from_slice(b", ");
+        text.extend_from_slice(value);
+        all
+    }))
+}
 
 /// Why the integers and strings of a field block can't be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,9 +1,12 @@
 //! One complete head.
 
+use std::borrow::Cow;
+
 use memchr::memchr;
 
 use super::RequestError;
 use super::body::Body;
+use crate::fields::joined;
 
 /// The methods that the servers tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +80,8 @@ pub struct Request<'a> {
     pub framing: Framing,
     /// The field `Content-Type`, the last one if there are several.
     pub content_type: Option<&'a [u8]>,
+    /// The lines of all fields, as they stand there, for [`field`].
+    pub lines: &'a [u8],
 }
 
 impl Request<'_> {
@@ -85,6 +90,16 @@ impl Request<'_> {
     pub fn has_body(&self) -> bool {
         !matches!(self.framing, Framing::None | Framing::Length(0))
     }
+}
+
+/// The value of the field `name` (in any case) among `lines`, those of a head that was parsed; of several such fields the
+/// values joined by commas (RFC 9110, section 5.3).
+#[must_use]
+pub fn field<'a>(lines: &'a [u8], name: &[u8]) -> Option<Cow<'a, [u8]>> {
+    joined(lines.split(|&byte| byte == b'\n').filter_map(|line| {
+        let (found, value) = line.split_at_checked(memchr(b':', line)?)?;
+        found.eq_ignore_ascii_case(name).then(|| trim_blanks(value[1..].strip_suffix(b"\r").unwrap_or(&value[1..])))
+    }))
 }
 
 const fn malformed<T>(what: &'static str) -> Result<T, RequestError> {
@@ -131,7 +146,8 @@ pub(super) fn parse(data: &[u8]) -> Result<Option<Parsed<'_>>, RequestError> {
     let Facts { expects, content_type, .. } = facts;
     let persistent = !facts.close && (version == Version::Http11 || facts.keep_alive);
     let keep_alive = persistent && !expects;
-    let request = Request { method, target, version, keep_alive, persistent, expects, framing, content_type };
+    let lines = &data[after_line..length];
+    let request = Request { method, target, version, keep_alive, persistent, expects, framing, content_type, lines };
     Ok(Some(Parsed { request, body, length, upgrades: facts.upgrades }))
 }
 

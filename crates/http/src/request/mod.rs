@@ -6,7 +6,7 @@ mod head;
 use memchr::memmem;
 
 use body::Body;
-pub use head::{Framing, Method, Request, Version};
+pub use head::{Framing, Method, Request, Version, field};
 
 /// The longest head, request line and final empty line included.
 pub const MOST_HEAD_BYTES: usize = 16 * 1024;

@@ -200,3 +200,18 @@ fn a_wish_to_go_over_to_http_2_needs_its_three_fields() {
         assert_eq!(wish(&whole.replace(line, "")), None, "without {line}");
     }
 }
+
+#[test]
+fn a_field_is_looked_up_in_any_case_and_its_lines_are_joined() {
+    let mut found = Vec::new();
+    let request =
+        b"GET /x HTTP/1.1\r\nHost: a\r\naccept-ENCODING:  gzip \r\nA: b\r\nAccept-Encoding:br;q=0.5\r\nEmpty:\r\n\r\n";
+    let outcome = RequestParser::default().feed(request, |request| {
+        for name in ["Accept-Encoding", "host", "empty", "accept", "get"] {
+            found.push(super::field(request.lines, name.as_bytes()).map(|value| value.escape_ascii().to_string()));
+        }
+        Flow::Continue
+    });
+    assert_eq!(outcome, Ok(()));
+    assert_eq!(found, [Some("gzip, br;q=0.5"), Some("a"), Some(""), None, None].map(|value| value.map(str::to_owned)));
+}

@@ -9,7 +9,7 @@ use photofinish_http::h2::{Connection, ErrorCode, Event, H2Error, Limits};
 use photofinish_http::request::{Framing, Method};
 use photofinish_net::{Conn, Net};
 
-use crate::exchange::{Answer, Ask, Outcome};
+use crate::exchange::{Answer, Ask, Outcome, RequestFields};
 use crate::origin::Shared;
 use crate::route::decimal;
 use crate::upload::{Progress, Upload};
@@ -187,6 +187,7 @@ impl Http2 {
             target: fields.get(b":path").unwrap_or_default(),
             framing: fields.get(b"content-length").and_then(decimal).map_or(Framing::None, Framing::Length),
             content_type: fields.get(b"content-type"),
+            fields: RequestFields::List(fields),
         };
         let expects = fields.get(b"expect").is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue"));
         let outcome = shared.service.take(net, self.conn, &ask);
@@ -285,7 +286,7 @@ impl Http2 {
             if self.turn >= self.bodies.len() {
                 self.turn = 0;
             }
-            blocked = if self.send_frame(net) { 0 } else { blocked + 1 };
+            blocked = if self.send_frame(net, shared) { 0 } else { blocked + 1 };
         }
         flush(net, self.conn, &mut self.connection, &mut self.watch);
         if !self.is_watched && self.watch.settle(net.queued(self.conn)) {
@@ -295,7 +296,7 @@ impl Http2 {
     }
 
     /// Sends the next frame of the body whose turn it is; whether its windows allowed one.
-    fn send_frame<N: Net>(&mut self, net: &mut N) -> bool {
+    fn send_frame<N: Net>(&mut self, net: &mut N, shared: &mut Shared) -> bool {
         let Self { conn, connection, bodies, turn, watch, .. } = self;
         let body = &mut bodies[*turn];
         let (stream, resets) = (body.stream, body.resets);
@@ -323,7 +324,7 @@ impl Http2 {
             if resets {
                 connection.reset(stream, ErrorCode::NO_ERROR);
             }
-            bodies.remove(*turn);
+            shared.service.recycle(bodies.remove(*turn).into_memory());
         } else {
             *turn += 1;
         }

@@ -49,6 +49,11 @@ impl Outgoing {
         Self { stream, rest, resets }
     }
 
+    /// The memory of a body that has left; nothing if it was not made for it.
+    pub fn into_memory(self) -> Vec<u8> {
+        if let Rest::Made { bytes, .. } = self.rest { bytes } else { Vec::new() }
+    }
+
     /// Takes the next bytes off, at most `most`, never none if there are some and `most` is not 0; whether they are the last.
     pub fn next(&mut self, most: usize) -> (Piece<'_>, bool) {
         match &mut self.rest {
