@@ -5,6 +5,7 @@ set -eu
 way=$1
 address=$PHOTOFINISH_ADDRESS run=$PHOTOFINISH_RUN corpus=$PHOTOFINISH_CORPUS
 sizes="1 4 16 64 512"
+stored_gzip=9 stored_br=11
 modules=$(nginx -V 2>&1 | sed -n 's/.*--modules-path=\([^ ]*\).*/\1/p')
 
 user=""
@@ -28,9 +29,11 @@ stored_locations() {
     for size in $sizes; do
         file=$run/patients-$size.json
         cp "$corpus/patients-$size.json" "$file"
-        gzip --keep --best --no-name "$file"
-        brotli --keep --best "$file"
+        gzip --keep "-$stored_gzip" --no-name "$file"
+        brotli --keep --quality="$stored_br" "$file"
         echo "location = /patients/$size { alias $file; gzip_static on; brotli_static on; }"
+        echo "location = /level/$stored_gzip/patients/$size { alias $file; gzip_static on; }"
+        echo "location = /level/$stored_br/patients/$size { alias $file; brotli_static on; }"
     done
 }
 
