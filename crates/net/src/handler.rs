@@ -121,7 +121,7 @@ pub trait Net {
     /// As [`Net::connect`], by QUIC: [`Handler::connected`] follows when the handshake is complete, [`Handler::closed`] with a
     /// [`crate::tls::Failure`] if it fails. Such a connection has streams; [`Net::send`] means nothing to it.
     ///
-    /// Fails where no layer of QUIC is around the handler (`quic::Quic`).
+    /// Fails where no layer of QUIC is around the handler ([`crate::quic::Quic`]).
     fn connect_quic(&mut self, to: SocketAddr, from: Option<IpAddr>, peer: &Arc<Peer>) -> io::Result<Conn> {
         let _ = (to, from, peer);
         Err(io::ErrorKind::Unsupported.into())
@@ -153,7 +153,8 @@ pub trait Net {
     }
 
     /// Ends a QUIC connection at once, with a code of the protocol above and a reason for the peer's log.
-    /// [`Handler::closed`] is not called. [`Net::close`] does the same with code 0.
+    /// [`Handler::closed`] is not called. [`Net::close`] does the same with HTTP/3's code for "no error", and [`Net::reset`]
+    /// ends it without a word.
     fn close_quic(&mut self, conn: Conn, code: u64, reason: &[u8]) {
         let _ = (conn, code, reason);
     }

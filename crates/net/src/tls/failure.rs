@@ -1,6 +1,7 @@
 //! Why a connection's handshake, or its records, failed: what [`crate::Closed::Failed`] carries.
 
 use std::io;
+use std::net::SocketAddr;
 
 use rustls::{AlertDescription, CertificateError};
 
@@ -56,6 +57,17 @@ pub enum Failure {
     /// The peer has no TLS 1.3.
     #[error("the peer does not speak TLS 1.3: enable it there")]
     Version,
+    /// Nobody speaks QUIC there.
+    #[error("nobody speaks QUIC at {address} ({why}): does the server listen for HTTP/3 on this UDP port?")]
+    NoQuic {
+        /// Where.
+        address: SocketAddr,
+        /// What was seen.
+        why: String,
+    },
+    /// The peer has no QUIC version 1.
+    #[error("the peer speaks QUIC, but not version 1 (RFC 9000): enable it there")]
+    QuicVersion,
     /// The peer broke the handshake off.
     #[error("the peer refuses the handshake ({alert}): its log may say why")]
     Refused {
@@ -92,7 +104,7 @@ impl Failure {
     /// Whether the peer does not speak what was asked for, its certificate being no matter.
     #[must_use]
     pub const fn is_protocol(&self) -> bool {
-        matches!(self, Self::Protocol { .. } | Self::Version | Self::NotTls)
+        matches!(self, Self::Protocol { .. } | Self::Version | Self::NotTls | Self::NoQuic { .. } | Self::QuicVersion)
     }
 
     /// What rustls' `error` means to a client that asked `name` for `asked`.

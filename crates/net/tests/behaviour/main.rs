@@ -6,6 +6,10 @@ mod discarding;
 mod echo;
 mod ending;
 mod halting;
+<<<<<<< HEAD
 mod secure;
+=======
+mod quic;
+>>>>>>> 66ec462 (Let handlers have connections by QUIC: quinn-proto around both loops, without threads, locks or a runtime)
 mod support;
 mod timers;
