@@ -147,6 +147,12 @@ pub trait Net {
         let _ = (conn, stream, code);
     }
 
+    /// Reads nothing more of what the peer sends on `stream`, ever, so that it may send no more than its window: for servers
+    /// that have to misbehave. What has been read already still arrives.
+    fn hold_stream(&mut self, conn: Conn, stream: Stream) {
+        let _ = (conn, stream);
+    }
+
     /// Breaks off what was being sent on `stream`.
     fn reset_stream(&mut self, conn: Conn, stream: Stream, code: u64) {
         let _ = (conn, stream, code);

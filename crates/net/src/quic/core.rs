@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use quinn_proto::{ClientConfig, Connection, ConnectionHandle, Endpoint, EndpointConfig, EndpointEvent, ServerConfig};
-use quinn_proto::{TransportConfig, VarInt};
+use quinn_proto::{StreamId, TransportConfig, VarInt};
 
 use super::Settings;
 use super::link::{Link, Phase};
@@ -65,6 +65,8 @@ pub(super) struct Core {
     pub arena: BytesMut,
     pub out: Vec<u8>,
     pub chunks: Vec<Bytes>,
+    /// What `chunks` are of, while the handler is given them and wants them.
+    pub reading: Option<(Conn, StreamId)>,
 }
 
 impl Core {
@@ -93,6 +95,7 @@ impl Core {
             arena: BytesMut::new(),
             out: Vec::new(),
             chunks: Vec::new(),
+            reading: None,
         }
     }
 

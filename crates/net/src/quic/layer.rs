@@ -114,15 +114,16 @@ impl<H: Handler> Quic<H> {
         let ending = self.core.read(conn, id, &mut chunks);
         let ends = matches!(ending, Ending::End);
         let count = chunks.len();
+        self.core.reading = Some((conn, id));
         for (index, chunk) in chunks.drain(..).enumerate() {
-            // The handler may have closed the connection meanwhile.
-            if self.core.link(conn).is_some() {
+            // The handler may have stopped the stream or closed the connection meanwhile.
+            if self.core.reading.is_some() && self.core.link(conn).is_some() {
                 let net = &mut QuicNet { net: &mut *net, core: &mut self.core };
                 self.handler.stream_received(net, conn, stream, &chunk, ends && index + 1 == count);
             }
         }
         self.core.chunks = chunks;
-        if self.core.link(conn).is_none() {
+        if self.core.reading.take().is_none() || self.core.link(conn).is_none() {
             return;
         }
         let net = &mut QuicNet { net, core: &mut self.core };

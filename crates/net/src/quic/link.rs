@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use quinn_proto::{Connection, ConnectionHandle};
+use quinn_proto::{Connection, ConnectionHandle, StreamId};
 
 use super::failure::Partner;
 use super::session::Facts;
@@ -32,6 +32,8 @@ pub(super) struct Link {
     pub security: Option<Security>,
     pub wire: WireBytes,
     pub armed: Armed,
+    /// Streams that nothing more is read of.
+    pub held: Vec<StreamId>,
     /// Waits in `Core::dirty`.
     pub dirty: bool,
     /// Waits in `Core::touched`.
@@ -50,6 +52,7 @@ impl Link {
             security: None,
             wire: WireBytes::default(),
             armed: Armed::default(),
+            held: Vec::new(),
             dirty: false,
             touched: false,
         }

@@ -132,12 +132,23 @@ impl<N: Net> Net for QuicNet<'_, N> {
     }
 
     fn stop_stream(&mut self, conn: Conn, stream: Stream, code: u64) {
-        if let Some(id) = self.core.stream_id(conn, stream, false)
-            && let Some(link) = self.core.link_mut(conn)
-        {
+        let Some(id) = self.core.stream_id(conn, stream, false) else { return };
+        if self.core.reading == Some((conn, id)) {
+            self.core.reading = None;
+        }
+        if let Some(link) = self.core.link_mut(conn) {
             // A stream that is over needs no stopping.
             let _ = link.quic.recv_stream(id).stop(VarInt::from_u64(code).unwrap_or(VarInt::MAX));
             self.core.mark_dirty(conn);
+        }
+    }
+
+    fn hold_stream(&mut self, conn: Conn, stream: Stream) {
+        if let Some(id) = self.core.stream_id(conn, stream, false)
+            && let Some(link) = self.core.link_mut(conn)
+            && !link.held.contains(&id)
+        {
+            link.held.push(id);
         }
     }
 

@@ -86,7 +86,7 @@ impl Core {
 
     /// Moves what has arrived on a stream, in order, to the end of `chunks`.
     pub fn read(&mut self, conn: Conn, id: StreamId, chunks: &mut Vec<Bytes>) -> Ending {
-        let Some(link) = self.link_mut(conn) else { return Ending::None };
+        let Some(link) = self.link_mut(conn).filter(|link| !link.held.contains(&id)) else { return Ending::None };
         let mut stream = link.quic.recv_stream(id);
         // A stream that is over, or that nothing more is wanted of.
         let Ok(mut reading) = stream.read(true) else { return Ending::None };

@@ -163,6 +163,10 @@ impl<N: Net> Net for Over<'_, N> {
         self.net.stop_stream(conn, stream, code);
     }
 
+    fn hold_stream(&mut self, conn: Conn, stream: Stream) {
+        self.net.hold_stream(conn, stream);
+    }
+
     fn reset_stream(&mut self, conn: Conn, stream: Stream, code: u64) {
         self.net.reset_stream(conn, stream, code);
     }

@@ -6,10 +6,7 @@ mod discarding;
 mod echo;
 mod ending;
 mod halting;
-<<<<<<< HEAD
-mod secure;
-=======
 mod quic;
->>>>>>> 66ec462 (Let handlers have connections by QUIC: quinn-proto around both loops, without threads, locks or a runtime)
+mod secure;
 mod support;
 mod timers;
