@@ -1,5 +1,6 @@
 //! The one native binary of Photofinish.
 
+mod certificate;
 mod completion;
 mod cost;
 mod cpus;
@@ -46,6 +47,8 @@ enum Command {
     Limit(limit::Args),
     /// Answer with known delays, freezes and faults, and tell the truth about them
     Scripted(scripted::Args),
+    /// Make a certificate for tests, and the authority that vouches for it
+    Certificate(certificate::Args),
     /// Say as JSON what this kernel can do
     Probe(probe::Args),
     /// Run one program so that nothing of it can outlive the caller
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
         Command::Origin(args) => origin::run(args),
         Command::Limit(args) => limit::run(args),
         Command::Scripted(args) => scripted::run(args),
+        Command::Certificate(args) => certificate::run(args),
         Command::Probe(args) => probe::run(args),
         Command::Keep(args) => keep::run(args),
         Command::Each(args) => each::run(&args),

@@ -1,10 +1,13 @@
 //! `origin`: the reference server. `limit` shares its flags.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use photofinish_net::tls::{Authority, Identity, IdentityOptions, TlsError};
 use photofinish_net::{Backend, Nanos, NetError, StopSignal};
-use photofinish_origin::{ServeError, Settings, Which, serve};
+use photofinish_origin::{Listening, ServeError, Settings, TlsPort, Which, serve};
 
 use crate::cpus::CpuList;
 use crate::fault::Fault;
@@ -39,6 +42,44 @@ pub struct Args {
     /// Longest body of an upload, such as 500m or 8g; a longer one gets 413
     #[arg(long, default_value = "8g", value_name = "SIZE", value_parser = body_bytes)]
     max_body: u64,
+    #[command(flatten)]
+    tls: TlsArgs,
+}
+
+/// The port with TLS.
+#[derive(clap::Args, Clone, Debug)]
+#[group(skip)]
+struct TlsArgs {
+    /// Port that speaks TLS 1.3 (HTTP/1.1 and HTTP/2 by ALPN); 0 takes a free one and prints it as JSON
+    #[arg(long, value_name = "PORT")]
+    tls_port: Option<u16>,
+    /// Certificates to show, the server's own first (PEM); without it one is made on the fly, for localhost
+    #[arg(long, value_name = "FILE", requires_all = ["key", "tls_port"])]
+    certificate: Option<PathBuf>,
+    /// The certificate's key (PEM)
+    #[arg(long, value_name = "FILE", requires_all = ["certificate", "tls_port"])]
+    key: Option<PathBuf>,
+    /// Folder for the certificate made on the fly: ca.pem is what clients have to trust
+    #[arg(long, value_name = "FOLDER", requires = "tls_port", conflicts_with = "certificate")]
+    certificates_out: Option<PathBuf>,
+}
+
+impl TlsArgs {
+    /// The port, with what is read or made for it.
+    fn port(&self) -> Result<Option<TlsPort>, TlsError> {
+        let Some(port) = self.tls_port else { return Ok(None) };
+        let options = IdentityOptions::default();
+        let identity = if let (Some(certificate), Some(key)) = (&self.certificate, &self.key) {
+            Identity::read(certificate, key, &options)?
+        } else {
+            let authority = Authority::for_localhost()?;
+            if let Some(folder) = &self.certificates_out {
+                authority.write_to(folder, false)?;
+            }
+            Identity::of(&authority, &options)?
+        };
+        Ok(Some(TlsPort { port, identity: Arc::new(identity) }))
+    }
 }
 
 /// Serves until SIGTERM or SIGINT.
@@ -48,7 +89,11 @@ pub fn run(args: Args) -> ExitCode {
 
 /// Serves as `which`.
 pub(crate) fn run_as(which: Which, args: Args) -> ExitCode {
-    let chosen = args.port == 0;
+    let chosen = args.port == 0 || args.tls.tls_port == Some(0);
+    let tls = match args.tls.port() {
+        Ok(tls) => tls,
+        Err(error) => return Fault::BadInput.report(&error),
+    };
     let settings = Settings {
         address: args.address,
         port: args.port,
@@ -59,10 +104,11 @@ pub(crate) fn run_as(which: Which, args: Args) -> ExitCode {
         spend: Nanos(args.spend_ns),
         spin: args.spin,
         most_body_bytes: args.max_body,
+        tls,
     };
     let served = StopSignal::new().map_err(ServeError::from).and_then(|stop| {
         stop.on_signals(&[libc::SIGTERM, libc::SIGINT])?;
-        serve(which, &settings, &stop, |address| announce(name(which), address, chosen))
+        serve(which, &settings, &stop, |at| announce(name(which), at, chosen))
     });
     match served {
         Ok(()) => ExitCode::SUCCESS,
@@ -92,12 +138,16 @@ const fn name(which: Which) -> &'static str {
 }
 
 /// One line on standard output; that nobody reads it is no reason to end.
-pub(crate) fn announce(name: &str, address: SocketAddr, chosen: bool) {
+pub(crate) fn announce(name: &str, at: Listening, chosen: bool) {
     use std::io::Write;
-    let line = if chosen {
-        format!("{{\"event\":\"listening\",\"port\":{}}}", address.port())
-    } else {
-        format!("{name} listens on http://{address}/")
+    let Listening { address, tls } = at;
+    let line = match (chosen, tls) {
+        (true, None) => format!("{{\"event\":\"listening\",\"port\":{}}}", address.port()),
+        (true, Some(tls)) => {
+            format!("{{\"event\":\"listening\",\"port\":{},\"tls_port\":{}}}", address.port(), tls.port())
+        }
+        (false, None) => format!("{name} listens on http://{address}/"),
+        (false, Some(tls)) => format!("{name} listens on http://{address}/ and https://{tls}/"),
     };
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use photofinish_net::{Backend, StopSignal};
-use photofinish_origin::ServeError;
 use photofinish_origin::scripted::{
     Delay, Drip, Fault, Freeze, Script, ScriptError, ScriptedSettings, Truth, serve_scripted,
 };
+use photofinish_origin::{Listening, ServeError};
 
 use crate::fault::Fault as Failure;
 use crate::origin::{announce, fault_of};
@@ -106,7 +106,9 @@ pub fn run(args: Args) -> ExitCode {
     };
     let served = StopSignal::new().map_err(ServeError::from).and_then(|stop| {
         stop.on_signals(&[libc::SIGTERM, libc::SIGINT])?;
-        serve_scripted(&script, &args.settings(), &stop, |address| announce("scripted", address, args.port == 0))
+        serve_scripted(&script, &args.settings(), &stop, |address| {
+            announce("scripted", Listening { address, tls: None }, args.port == 0);
+        })
     });
     match served {
         Ok(truth) => print(&truth),

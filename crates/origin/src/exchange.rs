@@ -228,6 +228,7 @@ impl Service {
     ) -> Option<Ticket> {
         let trial = self.trials.find(query.get("trial")?)?;
         self.ledger.carry(net, conn, &trial);
+        let protocol = if net.security(conn).is_some() { secured(protocol) } else { protocol };
         Some(Ticket::new(trial, protocol, Nanos::now()))
     }
 
@@ -257,5 +258,15 @@ impl Service {
             }
             _ => Answer::not_allowed(&[("Allow", "GET, HEAD, PUT, DELETE")], "a trial is put, got or deleted\n"),
         }
+    }
+}
+
+/// What evidence calls a protocol inside TLS; HTTP/3 is never anywhere else.
+fn secured(protocol: &'static str) -> &'static str {
+    match protocol {
+        "http/1.0" => "http/1.0+tls",
+        "http/1.1" => "http/1.1+tls",
+        "h2" => "h2+tls",
+        other => other,
     }
 }

@@ -28,4 +28,4 @@ mod upload;
 pub use handicap::Handicap;
 pub use limit::Limit;
 pub use origin::Origin;
-pub use serve::{MOST_BODY_BYTES, ServeError, Settings, Which, serve};
+pub use serve::{Listening, MOST_BODY_BYTES, ServeError, Settings, TlsPort, Which, serve};

@@ -73,12 +73,15 @@ impl Origin {
 }
 
 impl Handler for Origin {
-    fn accepted<N: Net>(&mut self, _net: &mut N, conn: Conn, _listener: usize) {
+    fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn, _listener: usize) {
         let slot = conn.slot as usize;
         if self.sessions.len() <= slot {
             self.sessions.resize_with(slot + 1, Http1::default);
         }
         self.sessions[slot].reset();
+        if let Some(alpn) = net.security(conn).and_then(|security| security.alpn) {
+            self.sessions[slot].agreed(net, conn, &mut self.shared, alpn);
+        }
     }
 
     fn connected<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
+use photofinish_net::tls::{Alpn, Identity, Secure};
 use photofinish_net::{Backend, Handler, Nanos, NetError, Options, StopSignal};
 
 use crate::trials::Trials;
@@ -18,6 +19,24 @@ pub enum Which {
     Origin,
     /// The least server.
     Limit,
+}
+
+/// A port that speaks TLS, beside the one that does not.
+#[derive(Clone, Debug)]
+pub struct TlsPort {
+    /// 0 lets the kernel choose.
+    pub port: u16,
+    /// Certificate and key; the protocols in it are replaced by those that the server speaks.
+    pub identity: Arc<Identity>,
+}
+
+/// Where a server listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listening {
+    /// In clear text.
+    pub address: SocketAddr,
+    /// With TLS.
+    pub tls: Option<SocketAddr>,
 }
 
 /// What a server is told before it starts.
@@ -41,6 +60,8 @@ pub struct Settings {
     pub spin: bool,
     /// Longer bodies of uploads are refused; bytes.
     pub most_body_bytes: u64,
+    /// None: clear text only.
+    pub tls: Option<TlsPort>,
 }
 
 impl Default for Settings {
@@ -55,6 +76,7 @@ impl Default for Settings {
             spend: Nanos(0),
             spin: false,
             most_body_bytes: MOST_BODY_BYTES,
+            tls: None,
         }
     }
 }
@@ -87,17 +109,30 @@ pub enum ServeError {
     Net(#[from] NetError),
 }
 
+/// The identity that `which` of the servers shows: with what it speaks.
+fn identity(which: Which, tls: &TlsPort) -> Arc<Identity> {
+    Arc::new(tls.identity.speaking(match which {
+        Which::Origin => &[Alpn::H2, Alpn::Http1],
+        Which::Limit => &[Alpn::Http1],
+    }))
+}
+
+/// The listeners of one worker: the one in clear text, and perhaps one with TLS.
+type Listeners = (TcpListener, Option<TcpListener>);
+
 /// Serves until `stop` is raised; calls `listening` once, when connections are taken.
 pub fn serve(
     which: Which,
     settings: &Settings,
     stop: &Arc<StopSignal>,
-    listening: impl FnOnce(SocketAddr),
+    listening: impl FnOnce(Listening),
 ) -> Result<(), ServeError> {
     let (address, listeners) = open(settings)?;
+    let (tls_address, tls_listeners) = open_tls(settings)?;
+    let secrets = settings.tls.as_ref().map(|tls| identity(which, tls));
     let handicap = Handicap::new(settings.spend);
     let trials = Trials::default();
-    let worker = |index: usize, listener: TcpListener| {
+    let worker = |index: usize, listeners: Listeners| {
         let options = Options {
             backend: settings.backend,
             max_connections: settings.max_connections,
@@ -108,24 +143,25 @@ pub fn serve(
             ..Options::default()
         };
         let others = Arc::clone(stop);
-        let (trials, most_body_bytes) = (trials.clone(), settings.most_body_bytes);
+        let (trials, most_body_bytes, secrets) = (trials.clone(), settings.most_body_bytes, secrets.clone());
         move || {
             let outcome = match which {
-                Which::Origin => work(&options, listener, &mut Origin::new(handicap, most_body_bytes, trials)),
-                Which::Limit => work(&options, listener, &mut Limit::new(handicap)),
+                Which::Origin => work(&options, listeners, secrets, Origin::new(handicap, most_body_bytes, trials)),
+                Which::Limit => work(&options, listeners, secrets, Limit::new(handicap)),
             };
             // One worker less would be another server than the one asked for.
             others.raise();
             outcome
         }
     };
-    let mut listeners = listeners.into_iter().enumerate();
+    let secured = tls_listeners.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
+    let mut listeners = listeners.into_iter().zip(secured).enumerate();
     // A process of one thread spares the kernel an atomic count on each use of a descriptor: the first worker is this
     // thread.
-    let first = listeners.next().map(|(index, listener)| worker(index, listener));
+    let first = listeners.next().map(|(index, listeners)| worker(index, listeners));
     let mut threads = Vec::with_capacity(settings.workers);
-    for (index, listener) in listeners {
-        match std::thread::Builder::new().name(format!("worker-{index}")).spawn(worker(index, listener)) {
+    for (index, listeners) in listeners {
+        match std::thread::Builder::new().name(format!("worker-{index}")).spawn(worker(index, listeners)) {
             Ok(thread) => threads.push(thread),
             Err(error) => {
                 stop.raise();
@@ -133,13 +169,25 @@ pub fn serve(
             }
         }
     }
-    listening(address);
+    listening(Listening { address, tls: tls_address });
     let outcome = first.map_or(Ok(()), |work| work());
     threads.into_iter().map(|thread| thread.join().unwrap_or(Err(ServeError::Worker))).fold(outcome, Result::and)
 }
 
-fn work<H: Handler>(options: &Options, listener: TcpListener, handler: &mut H) -> Result<(), ServeError> {
-    photofinish_net::run(options, vec![listener], handler).map(|_| ()).map_err(ServeError::Net)
+/// Runs one loop; the layer of TLS is there only if it is needed.
+fn work<H: Handler>(
+    options: &Options,
+    listeners: Listeners,
+    secrets: Option<Arc<Identity>>,
+    mut handler: H,
+) -> Result<(), ServeError> {
+    let outcome = match listeners {
+        (clear, None) => photofinish_net::run(options, vec![clear], &mut handler),
+        (clear, Some(secured)) => {
+            photofinish_net::run(options, vec![clear, secured], &mut Secure::serving(handler, vec![None, secrets]))
+        }
+    };
+    outcome.map(|_| ()).map_err(ServeError::Net)
 }
 
 /// One listener a worker, all on one address.
@@ -147,13 +195,24 @@ pub(crate) fn open(settings: &Settings) -> Result<(SocketAddr, Vec<TcpListener>)
     if settings.workers == 0 {
         return Err(ServeError::NoWorkers);
     }
-    let mut address = SocketAddr::new(settings.address, settings.port);
-    if settings.port != 0 {
+    open_at(SocketAddr::new(settings.address, settings.port), settings.workers)
+}
+
+/// As [`open`], for TLS, if that is asked for.
+fn open_tls(settings: &Settings) -> Result<(Option<SocketAddr>, Vec<TcpListener>), ServeError> {
+    let Some(tls) = &settings.tls else { return Ok((None, Vec::new())) };
+    let (address, listeners) = open_at(SocketAddr::new(settings.address, tls.port), settings.workers)?;
+    Ok((Some(address), listeners))
+}
+
+fn open_at(address: SocketAddr, count: usize) -> Result<(SocketAddr, Vec<TcpListener>), ServeError> {
+    let mut address = address;
+    if address.port() != 0 {
         // A listener without SO_REUSEPORT is refused where any other is; closed again at once.
         TcpListener::bind(address).map_err(|source| ServeError::InUse { address, source })?;
     }
-    let mut listeners = Vec::with_capacity(settings.workers);
-    for _ in 0..settings.workers {
+    let mut listeners = Vec::with_capacity(count);
+    for _ in 0..count {
         let listener = photofinish_net::listen(address)?;
         address = listener.local_addr().map_err(|source| NetError::Listen { address, source })?;
         listeners.push(listener);

@@ -74,7 +74,7 @@ impl<T> Drop for Local<T> {
 }
 
 fn null_server() -> Result<Local<()>, String> {
-    Local::start(|stop, listening| serve(Which::Limit, &Settings::default(), stop, listening))
+    Local::start(|stop, listening| serve(Which::Limit, &Settings::default(), stop, |at| listening(at.address)))
 }
 
 fn stalling_server() -> Result<Local<Truth>, String> {

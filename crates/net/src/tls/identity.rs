@@ -13,8 +13,10 @@ use time::{Duration, OffsetDateTime};
 use super::trust::certificates;
 use super::{Alpn, TlsError};
 
+/// Whose name stands on certificates made here.
+pub(super) const AUTHORITY_NAME: &str = "Photofinish test authority";
 /// What a certificate made here is for unless told otherwise.
-const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+pub const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 /// How long it is valid, counted from the day before it is made.
 const DAYS: u32 = 30;
 /// More than a thousand years is a slip.
@@ -128,7 +130,7 @@ impl Authority {
         };
         let (from, to) = (day(from_days)?, day(to_days)?);
         let mut ca = CertificateParams::new(Vec::new()).map_err(failed)?;
-        ca.distinguished_name.push(DnType::CommonName, "Photofinish test authority");
+        ca.distinguished_name.push(DnType::CommonName, AUTHORITY_NAME);
         ca.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         ca.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         (ca.not_before, ca.not_after) = (from, to);

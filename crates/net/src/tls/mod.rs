@@ -6,6 +6,7 @@
 mod alpn;
 mod error;
 mod failure;
+mod files;
 mod half;
 mod handshake;
 mod identity;
@@ -21,7 +22,8 @@ mod trust;
 pub use alpn::Alpn;
 pub use error::TlsError;
 pub use failure::Failure;
-pub use identity::{Authority, Identity, IdentityOptions};
+pub use files::CertificateFiles;
+pub use identity::{Authority, Identity, IdentityOptions, NAMES};
 pub use peer::{Peer, PeerOptions};
 pub use secure::Secure;
 pub use security::{Security, WireBytes};

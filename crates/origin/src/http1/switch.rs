@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use photofinish_http::h2::frame::PREFACE;
 use photofinish_http::request::Request;
+use photofinish_net::tls::Alpn;
 use photofinish_net::{Conn, Net};
 
 use super::{Http1, State, leave};
@@ -17,6 +18,20 @@ use crate::turn::{Turn, ask_of};
 const TELLING_BYTES: usize = 16;
 
 impl Http1 {
+    /// Takes up the protocol that was agreed on in the handshake: nothing is left to be found out.
+    #[cold]
+    pub fn agreed<N: Net>(&mut self, net: &mut N, conn: Conn, shared: &mut Shared, alpn: Alpn) {
+        if alpn == Alpn::H2 {
+            let mut http2 = Box::new(Http2::new(conn));
+            // The settings leave at once.
+            let fate = http2.begin_at_once(net, shared);
+            self.state = State::Http2(http2);
+            self.follow(net, conn, shared, fate);
+        } else {
+            self.state = State::Open;
+        }
+    }
+
     /// Finds out which protocol the connection speaks.
     #[cold]
     pub(super) fn begin<N: Net>(&mut self, net: &mut N, conn: Conn, shared: &mut Shared, data: &[u8]) {

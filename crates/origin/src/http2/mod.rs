@@ -96,6 +96,12 @@ impl Http2 {
         }
     }
 
+    /// Says who we are before the client has: it has asked for HTTP/2 in the handshake.
+    pub fn begin_at_once<N: Net>(&mut self, net: &mut N, shared: &mut Shared) -> Fate {
+        self.waits = false;
+        self.received(net, shared, &[])
+    }
+
     /// Takes what arrived.
     pub fn received<N: Net>(&mut self, net: &mut N, shared: &mut Shared, data: &[u8]) -> Fate {
         let mut data = data;

@@ -28,7 +28,7 @@ pub fn with_settings(which: Which, settings: &Settings, test: impl Fn(SocketAddr
         let (tell, told) = channel();
         let settings = Settings { backend, ..settings.clone() };
         let server = std::thread::spawn(move || {
-            serve(which, &settings, &flag, |address| tell.send(address).expect("the test waits"))
+            serve(which, &settings, &flag, |at| tell.send(at.address).expect("the test waits"))
         });
         test(told.recv().expect("it listens"));
         stop.raise();
