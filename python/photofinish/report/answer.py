@@ -27,8 +27,8 @@ def answers(race: RaceVerdict) -> list[Answer]:
     for cell in race.cells:
         metric = headline(cell.metrics)
         if metric is not None:
-            sentence, named = _sentence(metric, names, judged)
-            found.append(Answer(cell.cell, cell.title, sentence, metric.note, named))
+            told, named = sentence(metric, names, judged)
+            found.append(Answer(cell.cell, cell.title, told, metric.note, named))
     return found
 
 
@@ -106,7 +106,14 @@ def joined(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _sentence(metric: MetricVerdict, names: Mapping[str, str], judged: set[str]) -> tuple[str, bool]:
+def sentence(metric: MetricVerdict, names: Mapping[str, str], judged: set[str]) -> tuple[str, bool]:
+    """The answer on one metric, and whether somebody could be named.
+
+    Args:
+        metric: the one that decides.
+        names: entry → name for people.
+        judged: entries that may win.
+    """
     order = [estimate for estimate in ranked(metric) if estimate.value is not None and estimate.entry in judged]
     top = [estimate for estimate in order if estimate.entry in metric.top_set]
     if not order:

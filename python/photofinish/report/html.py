@@ -8,10 +8,12 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from photofinish.report.answer import answers, labels
+from photofinish.report.contrast import ContrastTable, contrast_tables, control_line, versus
 from photofinish.report.curves import SHARES, curves, percentile_rows
 from photofinish.report.facts import flat
 from photofinish.report.figures import aligned, duration
 from photofinish.report.plot.difference import difference_plot
+from photofinish.report.plot.front import front_plot
 from photofinish.report.plot.interval import interval_plot
 from photofinish.report.plot.latency import latency_plot
 from photofinish.report.tables import CellTable, PairRow, cell_tables, facts_line, losses, pair_rows, twin_lines
@@ -31,6 +33,16 @@ class Latency:
     unit: str
     heads: tuple[str, ...]
     rows: Sequence[tuple[str, list[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One combination of the axes beside the contrast's own."""
+
+    title: str
+    tables: Sequence[ContrastTable]
+    fronts: Sequence[Markup]
+    """A plot a contestant that has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +74,12 @@ def render(verdict: RaceVerdict, race: Race | None = None) -> str:
         race=verdict,
         policy=CONTENT_SECURITY_POLICY,
         style=Markup(_template("race.css")),  # noqa: S704 - our own file
-        answers=answers(verdict),
+        answers=answers(verdict) if verdict.contrast is None else (),
+        axis=verdict.contrast.axis if verdict.contrast is not None else "",
+        parts=_parts(verdict),
+        versus=versus(verdict) if verdict.contrast is not None else (),
         sections=sections,
-        twins=twin_lines(verdict),
+        twins=twin_lines(verdict) if verdict.contrast is None else [control_line(verdict)],
         losses=losses(verdict),
         facts=facts_line(verdict),
         took=duration(verdict.duration_s),
@@ -73,6 +88,21 @@ def render(verdict: RaceVerdict, race: Race | None = None) -> str:
         standings=[(word, STANDINGS.get(word, word)) for word in standings],
         codes=[(code, explained(code)) for code in codes],
     )
+
+
+def _parts(verdict: RaceVerdict) -> list[Part]:
+    if verdict.contrast is None:
+        return []
+    by_title: dict[str, list[ContrastTable]] = {}
+    for table in contrast_tables(verdict):
+        by_title.setdefault(table.title, []).append(table)
+    plots: dict[str, list[Markup]] = {title: [] for title in by_title}
+    for place, group in enumerate(verdict.contrast.groups):
+        title = next((title for title in by_title if group.title.endswith(title)), None)
+        drawn = front_plot(group, verdict.contrast.front_of, f"front-{place}")
+        if title is not None and drawn:
+            plots[title].append(drawn)
+    return [Part(title, tables, plots[title]) for title, tables in by_title.items()]
 
 
 def _section(verdict: RaceVerdict, race: Race | None, table: CellTable, place: int) -> Section:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from photofinish.report.answer import answers
+from photofinish.report.contrast import contrast_tables, control_line, versus
 from photofinish.report.tables import CellTable, cell_tables, facts_line, losses, twin_lines
 from photofinish.verdict.model import RaceVerdict
 
@@ -10,15 +11,16 @@ from photofinish.verdict.model import RaceVerdict
 def render(race: RaceVerdict) -> str:
     """The whole report as GitHub-flavoured Markdown."""
     lines = [f"## {_plain(race.title)}", "", f"_{_plain(race.question)}_", ""]
-    for answer in answers(race):
+    lines += _contrast(race)
+    for answer in [] if race.contrast is not None else answers(race):
         where = f"{_plain(answer.title)}: " if len(race.cells) > 1 else ""
         note = f" {_plain(answer.note)}" if answer.note else ""
         lines += [f"{where}**{_plain(answer.sentence)}**{note}", ""]
-    for cell in cell_tables(race):
+    for cell in [] if race.contrast is not None else cell_tables(race):
         lines += [f"### {_plain(cell.title)}", "", *_cell(cell), ""]
         if cell.aside:
             lines += [_plain(cell.aside), ""]
-    twins = twin_lines(race)
+    twins = twin_lines(race) if race.contrast is None else [control_line(race)]
     lines += [_plain(line) for line in twins] + [""] * bool(twins)
     lost = losses(race)
     if lost:
@@ -31,6 +33,36 @@ def render(race: RaceVerdict) -> str:
         ]
     lines.append(f"{_plain(facts_line(race))} · Photofinish {_plain(race.version)}")
     return "\n".join(lines) + "\n"
+
+
+def _contrast(race: RaceVerdict) -> list[str]:
+    """The axis' values first, then the contestants, a line a cell."""
+    if race.contrast is None:
+        return []
+    lines = []
+    title = ""
+    for each in contrast_tables(race):
+        if each.title != title:
+            title = each.title
+            lines += [f"### {_plain(title)}", ""]
+        rows = [(row.value, *row.cells) for row in each.rows]
+        right = range(1, 1 + len(each.contestants))
+        lines += [
+            f"_{_plain(each.metric)}_",
+            "",
+            *table((race.contrast.axis, *each.contestants), rows, right=right),
+            "",
+        ]
+        lines += [f"- {_plain(line)}" for line in each.told] + [""] * bool(each.told)
+    found = versus(race)
+    if found:
+        lines += [
+            "### Between the contestants",
+            "",
+            *table(("cell", "answer"), [(e.cell, e.sentence) for e in found]),
+            "",
+        ]
+    return lines
 
 
 def _cell(cell: CellTable) -> list[str]:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from photofinish.report.answer import answers
+from photofinish.report.contrast import UNBEATEN, contrast_tables, control_line, versus
 from photofinish.report.figures import aligned
 from photofinish.report.tables import CellTable, Loss, Row, cell_tables, facts_line, losses, twin_lines
 from photofinish.verdict.model import RaceVerdict
@@ -55,19 +56,21 @@ class _Report:
         race = self.race
         narrow = options.max_width < _WIDE
         yield from (Text(race.question, style="italic"), Text(facts_line(race), style="dim"), Text())
-        for answer in answers(race):
+        if race.contrast is not None:
+            yield from _contrast(race)
+        for answer in [] if race.contrast is not None else answers(race):
             if len(race.cells) > 1:
                 yield Text(answer.title, style="dim")
             yield Text(answer.sentence, style="bold" if answer.named else "bold yellow")
             if answer.note:
                 yield Text(answer.note)
-        for table in cell_tables(race):
+        for table in [] if race.contrast is not None else cell_tables(race):
             yield from (Text(), _main_table(table, narrow=narrow))
             if table.aside:
                 yield Text(table.aside, style="dim")
             yield from _other_tables(table)
-        twins = twin_lines(race)
-        if twins:
+        twins = twin_lines(race) if race.contrast is None else [control_line(race)]
+        if any(twins):
             yield from (Text(), *(Text(line) for line in twins))
         lost = losses(race)
         if lost:
@@ -156,6 +159,29 @@ def _other_tables(cell: CellTable) -> Sequence[RenderableType]:
             ]
             table.add_row(Text(row.name, style=_style(row)), *cells)
         made += [Text(), table]
+    return made
+
+
+def _contrast(race: RaceVerdict) -> Sequence[RenderableType]:
+    """The axis' values first, then the contestants, a line a cell: hundreds of cells would not be read one by one."""
+    made: list[RenderableType] = []
+    title = ""
+    for table in contrast_tables(race):
+        if table.title != title:
+            title = table.title
+            made += [Text(), Text(title, style="bold")]
+        drawn = plain_table("")
+        drawn.add_column(race.contrast.axis if race.contrast else "", no_wrap=True)
+        for name in table.contestants:
+            drawn.add_column(name, justify="right", overflow="fold")
+        for row in table.rows:
+            texts = [Text(text, style="bold green" if text.startswith(UNBEATEN) else "") for text in row.cells]
+            drawn.add_row(row.value, *texts)
+        made += [Text(), Text(table.metric, style="italic"), drawn, *(Text(line) for line in table.told)]
+    lines = versus(race)
+    if lines:
+        made += [Text(), Text("Between the contestants", style="bold")]
+        made += [Text(f"{line.cell}: {line.sentence}", style="" if line.named else "yellow") for line in lines]
     return made
 
 

@@ -95,9 +95,20 @@ def _contrast(race: Race) -> ContrastVerdict | None:
             front=pareto_front(cell, suite.front),
         )
         for group, cell in zip(turned.groups, cells, strict=True)
-        if any(estimate.value is not None for metric in cell.metrics for estimate in metric.estimates)
+        if _values_with_figures(cell) > 1
     )
     return ContrastVerdict(axis=suite.contrast or "", values=turned.values, front_of=suite.front, groups=groups)
+
+
+def _values_with_figures(cell: CellVerdict) -> int:
+    return len(
+        {
+            each.entry
+            for metric in cell.metrics
+            for each in metric.estimates
+            if each.value is not None and "~" not in each.entry
+        }
+    )
 
 
 def _decided(cells: Iterable[CellVerdict]) -> bool:
