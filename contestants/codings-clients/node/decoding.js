@@ -2,17 +2,16 @@
 'use strict'
 
 const zlib = require('node:zlib')
-const zstd = require('@mongodb-js/zstd')
 
 const decoders = {
   identity: (body) => body,
   gzip: (body) => zlib.gunzipSync(body),
   deflate: (body) => zlib.inflateSync(body),
   br: (body) => zlib.brotliDecompressSync(body),
-  zstd: (body) => zstd.decompress(body),
+  zstd: (body) => zlib.zstdDecompressSync(body),
 }
 
-/** The body without its coding, or a promise of it; throws where it is not what its coding says. */
+/** The body without its coding; throws where it is not what its coding says. */
 exports.decode = (coding, body) => {
   const decoder = decoders[coding]
   if (decoder === undefined) throw new Error(`there is no decoder for Content-Encoding: ${coding}`)

@@ -20,7 +20,7 @@ async function repeat(client, path) {
   const { status, coding, body } = await client.fetch()
   const received = now()
   if (status !== 200) return { status, bytes: body.length }
-  const whole = await decode(coding, body)
+  const whole = decode(coding, body)
   const decoded = now()
   const records = JSON.parse(whole.toString())
   const parsed = now()
