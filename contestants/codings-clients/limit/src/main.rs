@@ -65,6 +65,8 @@ impl Client {
             .map_err(|failure| failure.to_string())?;
         if self.settings.keep {
             self.connection = Some(connection);
+        } else {
+            drop(connection);
         }
         let received = Instant::now();
         let body = &self.buffer[head.bytes..end];
