@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from photofinish.cli import doctor, engine, new, race, read, up
+from photofinish.cli import advise, doctor, engine, new, race, read, up
 from photofinish.errors import PhotofinishError
 
 app = typer.Typer(
@@ -32,6 +32,7 @@ app.command(rich_help_panel=READING)(read.report)
 app.command(rich_help_panel=READING)(read.compare)
 app.command(rich_help_panel=READING)(read.gate)
 app.command(rich_help_panel=TOOLS)(doctor.doctor)
+app.command(rich_help_panel=TOOLS)(advise.advise)
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 app.command("load", rich_help_panel=TOOLS, context_settings=PASSED_ON)(engine.load)
 app.command("origin", rich_help_panel=TOOLS, context_settings=PASSED_ON)(engine.origin)

@@ -220,8 +220,11 @@ def _metric_verdict(
     top: tuple[str, ...] = ()
     text = None
     if metric.judged:
-        pairs = pair_verdicts(readings, judged_pairs(plan), rules, bootstrap=bootstrap)
-        top = top_set(judged_entries(plan), pairs, {e.entry for e in estimates if e.value is not None})
+        asked = [(a.id, b.id) for a, b in judged_pairs(plan)]
+        pairs = pair_verdicts(readings, asked, rules, bootstrap=bootstrap)
+        top = top_set(
+            [entry.id for entry in judged_entries(plan)], pairs, {e.entry for e in estimates if e.value is not None}
+        )
         spreads = [
             found.spread
             for pair in pairs

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from photofinish.contest.plan import Entry, Plan
+from photofinish.contest.plan import Plan
 from photofinish.verdict.bootstrap import bca_interval
 from photofinish.verdict.effects import Effect, Floats, effect
 from photofinish.verdict.equivalence import outcome
@@ -76,10 +76,10 @@ def twin_verdict(cell: str, metric: str, twin: Compared, rules: Rules) -> TwinVe
 
 
 def pair_verdicts(
-    readings: Readings, pairs: Sequence[tuple[Entry, Entry]], rules: Rules, *, bootstrap: bool
+    readings: Readings, pairs: Sequence[tuple[str, str]], rules: Rules, *, bootstrap: bool
 ) -> tuple[PairVerdict, ...]:
     """All pairs of judged entries, with Holm over those that have data."""
-    found = [compared(readings, a.id, b.id, rules.level) for a, b in pairs]
+    found = [compared(readings, a, b, rules.level) for a, b in pairs]
     with_data = [pair for pair in found if pair.effect is not None]
     adjusted = iter(holm([pair.effect.p for pair in with_data if pair.effect is not None]))
     return tuple(
@@ -140,9 +140,9 @@ def _ratio(log_ratio: float | None) -> float | None:
     return None if log_ratio is None else math.exp(log_ratio)
 
 
-def top_set(entries: Sequence[Entry], pairs: Sequence[PairVerdict], with_data: set[str]) -> tuple[str, ...]:
+def top_set(entries: Sequence[str], pairs: Sequence[PairVerdict], with_data: set[str]) -> tuple[str, ...]:
     """Judged entries with data that no other entry beats."""
     beaten = {pair.b for pair in pairs if pair.outcome == "a-wins"} | {
         pair.a for pair in pairs if pair.outcome == "b-wins"
     }
-    return tuple(entry.id for entry in entries if entry.id in with_data and entry.id not in beaten)
+    return tuple(entry for entry in entries if entry in with_data and entry not in beaten)
