@@ -86,6 +86,7 @@ trait Shake {
 
     fn process<'c, 'i>(&'c mut self, input: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data>;
     fn is_complete(&self) -> bool;
+    fn has_to_say(&self) -> bool;
     fn read_early(read: ReadEarlyData<'_, '_, Self::Data>, into: &mut Vec<u8>);
 }
 
@@ -100,6 +101,10 @@ impl Shake for UnbufferedClientConnection {
         !self.is_handshaking()
     }
 
+    fn has_to_say(&self) -> bool {
+        self.wants_write()
+    }
+
     fn read_early(_read: ReadEarlyData<'_, '_, Self::Data>, _into: &mut Vec<u8>) {}
 }
 
@@ -112,6 +117,10 @@ impl Shake for UnbufferedServerConnection {
 
     fn is_complete(&self) -> bool {
         !self.is_handshaking()
+    }
+
+    fn has_to_say(&self) -> bool {
+        self.wants_write()
     }
 
     fn read_early(mut read: ReadEarlyData<'_, '_, Self::Data>, into: &mut Vec<u8>) {
@@ -162,14 +171,13 @@ fn advance<S: Shake>(
             }
             Ok(_) => Some(Progress::More),
             Err(error) => {
-                // What it has to tell the peer of that.
-                used += discard;
-                while let UnbufferedStatus { discard, state: Ok(ConnectionState::EncodeTlsData(mut encoding)) } =
-                    connection.process(&mut input[used..])
+                // What it has to tell the peer of that. No more input: it would be read again, from where it failed.
+                while connection.has_to_say()
+                    && let Ok(ConnectionState::EncodeTlsData(mut encoding)) = connection.process(&mut []).state
                 {
                     append(output, |space| encoding.encode(space).ok());
-                    used += discard;
                 }
+                used += discard;
                 return (used, Progress::Failed(error));
             }
         };

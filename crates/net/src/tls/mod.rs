@@ -17,6 +17,8 @@ mod records;
 mod secure;
 mod security;
 mod session;
+#[cfg(test)]
+mod tests;
 mod trust;
 
 pub use alpn::Alpn;

@@ -4,7 +4,6 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
-use super::half::{MOST_TEXT, RECORD_OVERHEAD};
 use super::layer::Layer;
 use super::session::{End, Session, Stage};
 use super::{Peer, Security, WireBytes};
@@ -83,13 +82,12 @@ impl<N: Net> Net for Over<'_, N> {
         }
     }
 
-    /// In bytes of plaintext; what the loop holds counts as if in full records, so that never less is told than there is.
     #[inline]
     fn queued(&self, conn: Conn) -> usize {
         let below = self.net.queued(conn);
         match self.layer.session(conn) {
             None => below,
-            Some(session) => session.out.len() + below - below / (MOST_TEXT + RECORD_OVERHEAD) * RECORD_OVERHEAD,
+            Some(session) => session.queued(below),
         }
     }
 

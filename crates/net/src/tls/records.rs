@@ -159,6 +159,12 @@ impl Records {
         self.update_due = false;
     }
 
+    /// As if the key had served long enough.
+    #[cfg(test)]
+    pub fn wear_out(&mut self) {
+        self.update_due = true;
+    }
+
     /// Appends the news that nothing follows.
     pub fn seal_close(&mut self, into: &mut Vec<u8>) {
         self.alert(WARNING, AlertDescription::CloseNotify, into);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::half::MOST_TEXT;
+use super::half::{MOST_TEXT, RECORD_OVERHEAD};
 use super::handshake::{Handshake, Progress};
 use super::records::{Records, Then};
 use super::{Alpn, Failure, Peer, Security, WireBytes};
@@ -67,6 +67,8 @@ pub(super) struct Session {
     pub first: Vec<u8>,
     /// Ciphertext handed to the loop since its queue was last known to be short.
     ahead: usize,
+    /// Plaintext in records since the loop's queue was last told to be empty.
+    sealed: usize,
     /// Waits in the list of those with something queued.
     pub dirty: bool,
     /// The handler has been told of it and not left it.
@@ -96,6 +98,7 @@ impl Session {
             partial: Vec::new(),
             first: Vec::new(),
             ahead: 0,
+            sealed: 0,
             dirty: false,
             leaving: false,
             closed: false,
@@ -197,10 +200,11 @@ impl Session {
                     break;
                 }
             }
-            let out = &mut self.out;
+            let (out, sealed) = (&mut self.out, &mut self.sealed);
             records.seal(output, |text| {
                 let count = out.copy_to(text, MOST_TEXT);
                 out.advance(count);
+                *sealed += count;
             });
         }
     }
@@ -214,6 +218,14 @@ impl Session {
     /// The loop's queue is empty.
     pub const fn relieved(&mut self) {
         self.ahead = 0;
+        self.sealed = 0;
+    }
+
+    /// How much plaintext has not left while the loop holds `below` bytes of ciphertext: as if they were full records, so that
+    /// never less is told than there is, but nothing that TLS has to say for itself.
+    pub fn queued(&self, below: usize) -> usize {
+        let text = below - below / (MOST_TEXT + RECORD_OVERHEAD) * RECORD_OVERHEAD;
+        self.out.len() + text.min(self.sealed)
     }
 
     /// Appends `close_notify`, where there is anybody to tell.

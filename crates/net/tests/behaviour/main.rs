@@ -8,5 +8,6 @@ mod ending;
 mod halting;
 mod quic;
 mod secure;
+mod secure_ends;
 mod support;
 mod timers;

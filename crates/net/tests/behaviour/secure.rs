@@ -39,7 +39,7 @@ pub fn identity(authority: &Authority, protocols: &[Alpn]) -> Arc<Identity> {
 }
 
 /// A server with TLS around `handler`.
-fn serve<H: Handler + Send + 'static>(kind: Kind, identity: &Arc<Identity>, handler: H) -> Server<Secure<H>> {
+pub fn serve<H: Handler + Send + 'static>(kind: Kind, identity: &Arc<Identity>, handler: H) -> Server<Secure<H>> {
     Server::start(kind, Secure::serving(handler, vec![Some(Arc::clone(identity))]))
 }
 
@@ -161,6 +161,47 @@ fn what_is_sent_through_tls_comes_back_the_same() {
         let echo = server.end().0.into_inner();
         assert_eq!(echo.accepted, 3);
         assert!(echo.closed.iter().all(|why| matches!(why, Closed::ByPeer)), "{kind}: {:?}", echo.closed);
+    });
+}
+
+#[test]
+fn an_expired_certificate_is_refused_unless_anybody_is_trusted() {
+    let names = ["localhost".to_owned()];
+    let authority = Authority::valid(&names, -10, -1).expect("made");
+    let identity = identity(&authority, &[Alpn::Http1]);
+    let ca = Scratch::of("expired", authority.ca_pem());
+    on_each_kind(|kind| {
+        let server = serve(kind, &identity, Echo::default());
+        let trusting = PeerOptions { trust: Trust::File(ca.path()), ..PeerOptions::default() };
+        let expired = failure(&call(kind, server.address, &trusting, MESSAGE, 1).0);
+        assert!(matches!(expired, Failure::Dates { early: false, .. }), "{kind}: {expired:?}");
+        let anybody = PeerOptions { trust: Trust::Anybody, ..trusting };
+        let (caller, _) = call(kind, server.address, &anybody, MESSAGE, 1);
+        assert_eq!(caller.securities.len(), 1, "{kind}: {:?}", caller.ended);
+        server.end();
+    });
+}
+
+#[test]
+fn sessions_are_gone_on_with_only_if_asked_for() {
+    let authority = Authority::for_localhost().expect("made");
+    let identity = identity(&authority, &[Alpn::H2, Alpn::Http1]);
+    let ca = Scratch::of("resume", authority.ca_pem());
+    on_each_kind(|kind| {
+        let server = serve(kind, &identity, Echo::default());
+        for resume in [false, true] {
+            let options = PeerOptions {
+                trust: Trust::File(ca.path()),
+                protocols: vec![Alpn::H2],
+                resume,
+                ..PeerOptions::default()
+            };
+            let (caller, _) = call(kind, server.address, &options, MESSAGE, 4);
+            let resumed: Vec<bool> = caller.securities.iter().map(|security| security.resumed).collect();
+            assert_eq!(resumed, [false, resume, resume, resume], "{kind}");
+            assert!(caller.securities.iter().all(|security| security.alpn == Some(Alpn::H2)));
+        }
+        server.end();
     });
 }
 
