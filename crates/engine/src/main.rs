@@ -1,6 +1,7 @@
 //! The one native binary of Photofinish.
 
 mod certificate;
+mod codings;
 mod completion;
 mod cost;
 mod cpus;
@@ -49,6 +50,8 @@ enum Command {
     Scripted(scripted::Args),
     /// Make a certificate for tests, and the authority that vouches for it
     Certificate(certificate::Args),
+    /// Measure what each content coding at each level makes of a payload, and what it costs
+    Codings(codings::Args),
     /// Say as JSON what this kernel can do
     Probe(probe::Args),
     /// Run one program so that nothing of it can outlive the caller
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         Command::Limit(args) => limit::run(args),
         Command::Scripted(args) => scripted::run(args),
         Command::Certificate(args) => certificate::run(args),
+        Command::Codings(args) => codings::run(args),
         Command::Probe(args) => probe::run(args),
         Command::Keep(args) => keep::run(args),
         Command::Each(args) => each::run(&args),
