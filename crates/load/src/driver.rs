@@ -2,27 +2,32 @@
 
 mod counts;
 mod events;
+mod http2;
 mod link;
 mod outcome;
+mod streams;
+mod target;
 #[cfg(test)]
 mod tests;
-
-mod target;
+mod wire;
 
 use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 pub use counts::{EntryTally, Spreading};
 use link::{Flight, Link, State};
 use outcome::Finding;
 use photofinish_http::response::{HeadCache, Known};
+use photofinish_net::tls::Peer;
 use photofinish_net::{Conn, Nanos, Net};
+use wire::{Requests, Wire};
 
-pub use target::Target;
+pub use target::{Target, Windows};
 
 use crate::mix::{Mix, Outgoing};
-use crate::{Checker, Exhibits, Latencies, Reason, Schedule, Tally, latency};
+use crate::{Checker, Exhibits, Latencies, Protocol, Reason, Schedule, Tally, latency};
 
 /// What decides when the next request leaves.
 #[derive(Clone, Debug)]
@@ -69,6 +74,9 @@ impl Routes {
 pub struct Driver {
     id: u32,
     address: SocketAddr,
+    protocol: Protocol,
+    peer: Option<Arc<Peer>>,
+    windows: Windows,
     sources: Vec<IpAddr>,
     next_source: usize,
     mix: Mix,
@@ -81,7 +89,14 @@ pub struct Driver {
     established: u32,
     busy: u32,
     connecting: u32,
+    /// Requests that a connection may have under way.
     depth: u32,
+    /// For protocols with streams.
+    requests: Requests,
+    /// Links on which something gathers that has to be handed on.
+    marked: Vec<u32>,
+    /// Whether the target has shown that it speaks the protocol.
+    speaks: bool,
     requests_per_connection: u32,
     /// Requests that may still be sent.
     budget: u64,
@@ -111,6 +126,9 @@ impl Driver {
         Self {
             id,
             address: target.address,
+            protocol: target.protocol,
+            peer: target.peer,
+            windows: target.windows,
             sources: target.sources,
             next_source: 0,
             mix: target.mix,
@@ -122,6 +140,9 @@ impl Driver {
             busy: 0,
             connecting: 0,
             depth: target.depth,
+            requests: Requests::new(target.protocol, kinds),
+            marked: Vec::new(),
+            speaks: false,
             requests_per_connection: target.requests_per_connection.unwrap_or(u32::MAX),
             budget: target.requests.unwrap_or(u64::MAX),
             pace: Pace::Rest,
@@ -192,6 +213,13 @@ impl Driver {
     pub fn set_pace<N: Net>(&mut self, net: &mut N, pace: Pace) {
         self.pace = pace;
         self.pump(net);
+    }
+
+    /// Whether nothing can come of the load: whatever was tried, the target has not shown that it speaks what is asked.
+    #[must_use]
+    pub fn is_hopeless(&self) -> bool {
+        let failed = &self.tally.failed;
+        !self.speaks && failed.of(Reason::Protocol) + failed.of(Reason::Tls) >= u64::from(self.connections())
     }
 
     /// Ends the pace. Arrivals that were intended and never sent become [`Tally::unsent`], as many as may still be sent;
@@ -268,36 +296,63 @@ impl Driver {
         if from.is_some() {
             self.next_source = (self.next_source + 1) % self.sources.len();
         }
-        match net.connect(self.address, from) {
+        let begun = match &self.peer {
+            Some(peer) => net.connect_tls(self.address, from, peer),
+            None => net.connect(self.address, from),
+        };
+        match begun {
             Ok(conn) => {
                 routes.set(conn, self.id, index);
                 self.links[index as usize].connecting(conn, Nanos::now());
                 self.connecting += 1;
             }
-            Err(error) => self.connect_failed(&format!("can't open a connection: {error}{}", mend(&error))),
+            Err(error) => {
+                self.connect_failed(Reason::Connect, &format!("can't open a connection: {error}{}", mend(&error)))
+            }
         }
     }
 
-    fn connect_failed(&mut self, text: &str) {
+    fn connect_failed(&mut self, reason: Reason, text: &str) {
         self.tally.sent += 1;
+        self.tally.unconnected += 1;
         self.budget = self.budget.saturating_sub(1);
-        self.fail(Reason::Connect, text);
+        self.fail(reason, text);
     }
 
     /// [`photofinish_net::Handler::connected`] for one of this driver's connections.
     pub fn connected<N: Net>(&mut self, net: &mut N, index: u32) {
         let (link, now) = (&mut self.links[index as usize], net.turn_time());
         self.connecting -= 1;
+        if self.protocol.is_secure()
+            && let Err(text) = link.secured(net, self.protocol)
+        {
+            link.leave(net);
+            return self.connect_failed(Reason::Protocol, &text);
+        }
         self.established += 1;
         self.tally.connects += 1;
         self.latencies.connect.saturating_record(now.since(link.began).0);
-        link.established(now);
+        if self.protocol.has_streams() {
+            let wire = Wire::new(self.windows, self.depth, now);
+            let most = wire.most().min(self.depth);
+            link.established(now, most);
+            link.wire = Some(Box::new(wire));
+            self.mark(index);
+        } else {
+            link.established(now, self.depth);
+            self.speaks |= self.protocol.is_secure();
+        }
         self.free.push_back(index);
         self.pump(net);
     }
 
     /// Sends whatever is due and possible.
     pub fn pump<N: Net>(&mut self, net: &mut N) {
+        self.send_due(net);
+        self.flush_marked(net);
+    }
+
+    fn send_due<N: Net>(&mut self, net: &mut N) {
         while !self.free.is_empty() && self.budget > 0 {
             let now = Nanos::now();
             let intended = match &mut self.pace {
@@ -322,7 +377,7 @@ impl Driver {
     #[inline]
     fn has_room(&self, index: u32) -> bool {
         let link = &self.links[index as usize];
-        link.in_flight() < self.depth && link.carried < self.requests_per_connection
+        link.in_flight() < link.most && link.carried < self.requests_per_connection
     }
 
     /// `ready`: when the request was due and its connection free.
@@ -330,19 +385,31 @@ impl Driver {
     fn send<N: Net>(&mut self, net: &mut N, index: u32, intended: Nanos, ready: Nanos, now: Nanos) {
         let link = &mut self.links[index as usize];
         let Some(conn) = link.conn else { return };
-        let Outgoing { entry, is_head, rendered, fixed } = self.mix.next();
-        if !rendered.is_empty() {
-            net.send(conn, rendered);
-        }
-        if !fixed.is_empty() {
-            net.send_static(conn, fixed);
-        }
-        link.begin(Flight { intended, began: now, entry, is_head });
+        let outgoing = self.mix.next();
+        let Outgoing { entry, is_head, rendered, fixed } = outgoing;
+        let flight = Flight { intended, began: now, entry, is_head };
+        let bytes = if let Some(wire) = &mut link.wire {
+            if wire.mark() {
+                self.marked.push(index);
+            }
+            let bytes = wire.send(&mut self.requests, &outgoing, flight);
+            link.begin_stream();
+            bytes
+        } else {
+            if !rendered.is_empty() {
+                net.send(conn, rendered);
+            }
+            if !fixed.is_empty() {
+                net.send_static(conn, fixed);
+            }
+            link.begin(flight);
+            (rendered.len() + fixed.len()) as u64
+        };
         self.busy += 1;
         self.budget -= 1;
         self.head_start_ns += now.since(net.turn_time()).0;
         self.tally.sent += 1;
-        self.tally.request_bytes += (rendered.len() + fixed.len()) as u64;
+        self.tally.request_bytes += bytes;
         if let Some(kind) = self.entries.get_mut(entry as usize) {
             kind.sent += 1;
         }
@@ -354,7 +421,7 @@ impl Driver {
     /// Replaces a connection that the server ended while there is load to send. One that can't be established at all
     /// waits for [`Driver::connect_missing`], so that a dead target costs nothing.
     fn renew<N: Net>(&mut self, net: &mut N, routes: &mut Routes, index: u32) {
-        if self.links[index as usize].state == State::Missing && !self.exhausted(Nanos::now()) {
+        if self.links[index as usize].state == State::Missing && !self.exhausted(Nanos::now()) && !self.is_hopeless() {
             self.connect(net, routes, index);
         }
     }

@@ -11,7 +11,7 @@ pub enum Reason {
     Length,
     /// A body of the right length and other bytes.
     Hash,
-    /// Not HTTP/1.x, or broken framing.
+    /// Not HTTP, or broken framing.
     Malformed,
     /// The kernel reported an error on the connection.
     Reset,
@@ -21,11 +21,15 @@ pub enum Reason {
     Connect,
     /// No complete response within the time-out.
     Timeout,
+    /// The server does not speak what was asked for.
+    Protocol,
+    /// The handshake failed, or the certificate can't be trusted.
+    Tls,
 }
 
 impl Reason {
     /// All reasons, in the order of reports.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Status,
         Self::Length,
         Self::Hash,
@@ -34,6 +38,8 @@ impl Reason {
         Self::ClosedEarly,
         Self::Connect,
         Self::Timeout,
+        Self::Protocol,
+        Self::Tls,
     ];
 
     /// The code used in reports.
@@ -48,6 +54,8 @@ impl Reason {
             Self::ClosedEarly => "closed-early",
             Self::Connect => "connect",
             Self::Timeout => "timeout",
+            Self::Protocol => "protocol",
+            Self::Tls => "tls",
         }
     }
 }

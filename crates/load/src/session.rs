@@ -12,7 +12,7 @@ use photofinish_net::{Closed, Conn, Handler, Nanos, Net};
 use crate::clock::thread_cpu_ns;
 use crate::live::Stage as Standing;
 use crate::slices::{Reaper, Share};
-use crate::{Driver, Pace, Reason, Routes, Schedule};
+use crate::{Driver, Pace, Routes, Schedule};
 
 /// How often a thread looks at time-outs, missing connections and the request to end.
 const TICK: Nanos = Nanos::from_millis(20);
@@ -335,7 +335,7 @@ impl Session {
             lane.driver.shorten(until);
             let tally = lane.driver.tally;
             self.outcome.in_time.add(&tally);
-            self.outcome.sent_in_time += tally.sent - tally.failed.of(Reason::Connect);
+            self.outcome.sent_in_time += tally.sent - tally.unconnected;
         }
         let now = Mark::now(net);
         self.outcome.cpu_in_time_ns = now.cpu_ns - self.at_start.cpu_ns;
@@ -402,7 +402,10 @@ impl Handler for Session {
         self.lanes[lane].driver.received(net, &mut self.routes, link, data);
     }
 
-    fn flushed<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+    fn flushed<N: Net>(&mut self, net: &mut N, conn: Conn) {
+        let (lane, link) = self.routes.of(conn);
+        self.lanes[lane].driver.flushed(net, link);
+    }
 
     fn closed<N: Net>(&mut self, net: &mut N, conn: Conn, why: Closed) {
         let (lane, link) = self.routes.of(conn);

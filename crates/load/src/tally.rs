@@ -9,6 +9,8 @@ use crate::Failures;
 pub struct Tally {
     /// Requests handed to the kernel, and attempts to connect that failed.
     pub sent: u64,
+    /// Attempts to connect that failed: part of `sent` and of `failed`.
+    pub unconnected: u64,
     /// Responses that passed every check.
     pub accepted: u64,
     /// Requests that failed, by reason.
@@ -33,6 +35,7 @@ impl Tally {
     /// Adds another span's or thread's counts.
     pub fn add(&mut self, other: &Self) {
         self.sent += other.sent;
+        self.unconnected += other.unconnected;
         self.accepted += other.accepted;
         self.failed.add(&other.failed);
         self.censored += other.censored;
@@ -49,6 +52,7 @@ impl Tally {
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             sent: self.sent - earlier.sent,
+            unconnected: self.unconnected - earlier.unconnected,
             accepted: self.accepted - earlier.accepted,
             failed: self.failed.since(&earlier.failed),
             censored: self.censored - earlier.censored,
@@ -81,6 +85,18 @@ pub struct Evidence {
     pub wire_bytes: u64,
     /// Status line and header fields; bytes that are not UTF-8 replaced.
     pub head: String,
+    /// What was spoken.
+    pub protocol: &'static str,
+    /// What was agreed on by ALPN; `None` in clear text, and if nothing was.
+    pub alpn: Option<&'static str>,
+    /// The version of TLS; `None` in clear text.
+    pub tls_version: Option<&'static str>,
+    /// The cipher suite; `None` in clear text.
+    pub cipher: Option<&'static str>,
+    /// Whether an earlier session was resumed; `None` in clear text.
+    pub resumed: Option<bool>,
+    /// The most requests that were under way at once on the connection until then.
+    pub streams: u32,
 }
 
 /// What a driver keeps to show: one response, one failure.

@@ -7,7 +7,7 @@ mod ledger;
 use std::io::Write;
 
 use photofinish_load::clock::thread_cpu_ns;
-use photofinish_load::{Driver, Pace, Reason, Routes, Schedule};
+use photofinish_load::{Driver, Pace, Routes, Schedule};
 use photofinish_net::{Nanos, Net};
 
 use super::document::{Document, DocumentError, Load, Target};
@@ -300,7 +300,7 @@ impl<'d, W: Write> Tour<'d, W> {
         window.unsent = tally.unsent;
         window.connects += tally.connects;
         window.latency_sum_ns = tally.service_ns;
-        window.offered = open_loop.then(|| tally.sent - tally.failed.of(Reason::Connect) + tally.unsent);
+        window.offered = open_loop.then(|| tally.sent - tally.unconnected + tally.unsent);
         self.end_visit(net, at, cpu_ns);
     }
 

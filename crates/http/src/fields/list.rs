@@ -65,6 +65,15 @@ impl Fields {
         draft.keep();
     }
 
+    /// Appends a field whose name may have capitals, which are made small.
+    pub fn push_lower(&mut self, name: &[u8], value: &[u8]) {
+        let mut draft = self.draft();
+        draft.bytes().extend(name.iter().map(u8::to_ascii_lowercase));
+        draft.end_name();
+        draft.bytes().extend_from_slice(value);
+        draft.keep();
+    }
+
     /// Begins a field whose name and value are appended in place.
     pub(crate) fn draft(&mut self) -> Draft<'_> {
         let from = self.bytes.len();

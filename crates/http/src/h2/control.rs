@@ -6,7 +6,17 @@ use super::frame::{self, FrameHead, flag, setting};
 use super::streams::Parting;
 use super::{ErrorCode, H2Error};
 
-const MOST_WINDOW: i64 = 0x7fff_ffff;
+pub(super) const MOST_WINDOW: i64 = 0x7fff_ffff;
+
+/// Names and values of SETTINGS.
+pub(super) fn settings_of(payload: &[u8]) -> Result<impl Iterator<Item = (u16, u32)>, H2Error> {
+    let (settings, rest) = payload.as_chunks::<6>();
+    if !rest.is_empty() {
+        return Err(H2Error::frame_size("SETTINGS are not 6 bytes each"));
+    }
+    let read = |&[high, low, value @ ..]: &[u8; 6]| (u16::from_be_bytes([high, low]), u32::from_be_bytes(value));
+    Ok(settings.iter().map(read))
+}
 
 impl Core {
     pub fn read_priority<'d>(&mut self, head: FrameHead, payload: &[u8]) -> Result<Option<Event<'d>>, H2Error> {
@@ -61,13 +71,8 @@ impl Core {
     }
 
     pub fn apply_settings(&mut self, payload: &[u8]) -> Result<(), H2Error> {
-        let (settings, rest) = payload.as_chunks::<6>();
-        if !rest.is_empty() {
-            return Err(H2Error::frame_size("SETTINGS are not 6 bytes each"));
-        }
-        for &[high, low, value @ ..] in settings {
-            let value = u32::from_be_bytes(value);
-            match u16::from_be_bytes([high, low]) {
+        for (name, value) in settings_of(payload)? {
+            match name {
                 setting::HEADER_TABLE_SIZE => self.encoder.limit_table(value),
                 setting::ENABLE_PUSH if value > 1 => {
                     return Err(H2Error::protocol("ENABLE_PUSH is neither 0 nor 1"));

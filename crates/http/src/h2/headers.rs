@@ -15,11 +15,11 @@ const MOST_BLOCK_FRAMES: u32 = 32;
 /// A block whose end has not come.
 #[derive(Debug, Default)]
 pub(super) struct OpenBlock {
-    bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
     /// 0 if none is open.
-    stream: u32,
-    frames: u32,
-    end_stream: bool,
+    pub stream: u32,
+    pub frames: u32,
+    pub end_stream: bool,
     depends_on_itself: bool,
 }
 
@@ -28,7 +28,7 @@ impl OpenBlock {
         self.stream != 0
     }
 
-    fn add(&mut self, part: &[u8]) -> Result<(), H2Error> {
+    pub fn add(&mut self, part: &[u8]) -> Result<(), H2Error> {
         self.frames += 1;
         self.bytes.extend_from_slice(part);
         if self.frames > MOST_BLOCK_FRAMES || self.bytes.len() > MOST_BLOCK_BYTES {
@@ -156,7 +156,7 @@ impl Core {
 }
 
 /// The field block of HEADERS without padding and priority, and the stream that it was said to depend on.
-fn strip(head: FrameHead, payload: &[u8]) -> Result<(&[u8], Option<u32>), H2Error> {
+pub(super) fn strip(head: FrameHead, payload: &[u8]) -> Result<(&[u8], Option<u32>), H2Error> {
     let mut block = payload;
     let mut padding = 0;
     if head.has(flag::PADDED) {

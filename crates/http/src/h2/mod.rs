@@ -5,6 +5,7 @@
 //! ([`Connection::data_head`]), as far as the peer's windows allow ([`Connection::sendable`]). Nothing is pushed, and
 //! priorities are ignored.
 
+pub mod client;
 mod connection;
 mod control;
 mod core;
@@ -15,6 +16,7 @@ pub mod hpack;
 mod reader;
 mod streams;
 
+pub use client::{Client, Place, Told};
 pub use connection::{Connection, Event, Limits};
 pub use error::{ErrorCode, H2Error};
 pub use reader::{FrameReader, Piece};

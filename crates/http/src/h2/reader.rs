@@ -49,6 +49,13 @@ impl FrameReader {
         Self { stage, head: [0; HEAD_BYTES], head_bytes: 0, payload: Vec::new() }
     }
 
+    /// Whether the next byte is the first one of a frame.
+    #[inline]
+    #[must_use]
+    pub const fn at_head(&self) -> bool {
+        matches!(self.stage, Stage::Head) && self.head_bytes == 0
+    }
+
     /// The next piece of `data`, which is moved on; `None` once all of it has been read.
     #[inline]
     pub fn advance<'r, 'd: 'r>(&'r mut self, data: &mut &'d [u8]) -> Result<Option<Piece<'r, 'd>>, H2Error> {

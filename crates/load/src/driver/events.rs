@@ -1,17 +1,26 @@
 //! What the loop tells: bytes, and ends of connections.
 
 use photofinish_http::response::{AtClose, Event, Malformed};
+use photofinish_net::tls::Failure;
 use photofinish_net::{Closed, Net};
 
 use super::link::State;
 use super::outcome::Finding;
 use super::{Driver, Routes};
-use crate::Reason;
+use crate::{Protocol, Reason};
 
 impl Driver {
     /// [`photofinish_net::Handler::received`] for one of this driver's connections.
     pub fn received<N: Net>(&mut self, net: &mut N, routes: &mut Routes, index: u32, mut data: &[u8]) {
-        self.tally.wire_bytes += data.len() as u64;
+        self.tally.wire_bytes += if self.protocol.is_secure() {
+            self.links[index as usize].carry(net, data.len())
+        } else {
+            data.len() as u64
+        };
+        if self.protocol.has_streams() {
+            self.received_http2(net, routes, index, data);
+            return self.flush_marked(net);
+        }
         if self.links[index as usize].state != State::Busy {
             self.leave(net, index);
             self.exhibits.failure.get_or_insert_with(|| Malformed::Unasked.to_string());
@@ -75,10 +84,12 @@ impl Driver {
             State::Connecting => {
                 self.connecting -= 1;
                 link.state = State::Missing;
-                self.connect_failed(&format!("connection to {} failed: {}", self.address, describe(why)));
+                let (reason, text) = describe(why);
+                self.connect_failed(reason, &format!("connection to {} failed: {text}", self.address));
                 return;
             }
             State::Idle => self.leave(net, index),
+            State::Busy if link.wire.is_some() => self.closed_with_streams(net, index, why),
             State::Busy => match (why, link.parser.close()) {
                 (Closed::ByPeer, AtClose::Complete) => {
                     self.complete(net, index, false);
@@ -101,11 +112,33 @@ impl Driver {
         }
         self.renew(net, routes, index);
     }
+
+    /// [`photofinish_net::Handler::flushed`] for one of this driver's connections: bodies of requests may go on.
+    pub fn flushed<N: Net>(&mut self, net: &mut N, index: u32) {
+        self.flush_link(net, index);
+    }
+
+    fn closed_with_streams<N: Net>(&mut self, net: &mut N, index: u32, why: &Closed) {
+        let (reason, text) = match why {
+            _ if !self.speaks && self.protocol == Protocol::Http2 => {
+                (Reason::Protocol, "the server does not speak HTTP/2 in clear text: it ended the connection".to_owned())
+            }
+            Closed::ByPeer => {
+                (Reason::ClosedEarly, "the server closed the connection before it had answered all".to_owned())
+            }
+            Closed::Failed(error) => (Reason::Reset, format!("the connection broke: {error}")),
+        };
+        self.abandon(net, index, reason, &text);
+    }
 }
 
-fn describe(why: &Closed) -> String {
+fn describe(why: &Closed) -> (Reason, String) {
     match why {
-        Closed::ByPeer => "closed by the server".to_owned(),
-        Closed::Failed(error) => error.to_string(),
+        Closed::ByPeer => (Reason::Connect, "closed by the server".to_owned()),
+        Closed::Failed(error) => match Failure::of(error) {
+            Some(failure) if failure.is_protocol() => (Reason::Protocol, failure.to_string()),
+            Some(failure) => (Reason::Tls, failure.to_string()),
+            None => (Reason::Connect, error.to_string()),
+        },
     }
 }

@@ -1,6 +1,7 @@
 //! How a request ends: accepted, failed, or censored. Every way out of `Busy` is here, so that each request is counted
 //! exactly once.
 
+use photofinish_net::tls::Alpn;
 use photofinish_net::{Nanos, Net};
 
 use super::link::{Flight, State};
@@ -17,6 +18,15 @@ pub(super) struct Finding {
     pub reusable: bool,
 }
 
+/// A complete response, for the evidence.
+pub(super) struct Seen {
+    pub status: u16,
+    pub body: BodyMark,
+    /// Framing included.
+    pub wire_bytes: u64,
+    pub head: String,
+}
+
 impl Driver {
     /// A complete response: checks it, counts it, and in a closed loop sends the next request. Whether it was accepted.
     #[inline]
@@ -27,10 +37,17 @@ impl Driver {
         let (entry, first_byte, status) = (link.current.entry, link.first_byte, link.status);
         let checked = self.checkers[entry as usize].check(status, body);
         if !self.exhibits.accepted {
-            self.keep_evidence(index, body, checked.is_ok());
+            let link = &mut self.links[index as usize];
+            let (wire_bytes, head) = (link.wire_bytes, std::mem::take(&mut link.head_text));
+            self.keep_evidence(index, Seen { status, body, wire_bytes, head }, checked.is_ok());
         }
         match checked {
-            Ok(()) => self.accept(index, body.bytes, first_byte, at),
+            Ok(()) => {
+                let link = &mut self.links[index as usize];
+                link.accepted += 1;
+                let flight = link.current;
+                self.count_accepted(flight, body.bytes, first_byte, at);
+            }
             Err(reason) => {
                 let text = self.explain(entry, reason, status, body);
                 self.fail_sent(entry, reason, &text);
@@ -44,15 +61,16 @@ impl Driver {
     #[inline]
     pub(super) fn repeated<N: Net>(&mut self, net: &mut N, index: u32, finding: Finding) {
         let at = net.turn_time();
-        self.accept(index, finding.body_bytes, at, at);
+        let link = &mut self.links[index as usize];
+        link.accepted += 1;
+        let flight = link.current;
+        self.count_accepted(flight, finding.body_bytes, at, at);
         self.release(net, index, finding.reusable, at);
     }
 
     #[inline]
-    fn accept(&mut self, index: u32, body_bytes: u64, first_byte: Nanos, at: Nanos) {
-        let link = &mut self.links[index as usize];
-        let Flight { intended, began, entry, .. } = link.current;
-        link.accepted += 1;
+    pub(super) fn count_accepted(&mut self, flight: Flight, body_bytes: u64, first_byte: Nanos, at: Nanos) {
+        let Flight { intended, began, entry, .. } = flight;
         self.tally.accepted += 1;
         self.tally.body_bytes += body_bytes;
         self.tally.service_ns += at.since(began).0;
@@ -109,22 +127,29 @@ impl Driver {
         self.pump(net);
     }
 
-    fn keep_evidence(&mut self, index: u32, body: BodyMark, accepted: bool) {
-        let link = &mut self.links[index as usize];
-        let head = std::mem::take(&mut link.head_text);
-        if accepted || self.exhibits.evidence.is_none() {
-            self.exhibits.evidence = Some(Evidence {
-                status: link.status,
-                body_bytes: body.bytes,
-                body_xxh3: format!("{:016x}", body.xxh3),
-                wire_bytes: link.wire_bytes,
-                head,
-            });
-            self.exhibits.accepted = accepted;
+    pub(super) fn keep_evidence(&mut self, index: u32, seen: Seen, accepted: bool) {
+        if !accepted && self.exhibits.evidence.is_some() {
+            return;
         }
+        let link = &self.links[index as usize];
+        let security = link.security.as_ref();
+        self.exhibits.evidence = Some(Evidence {
+            status: seen.status,
+            body_bytes: seen.body.bytes,
+            body_xxh3: format!("{:016x}", seen.body.xxh3),
+            wire_bytes: link.carried_for(seen.wire_bytes),
+            head: seen.head,
+            protocol: self.protocol.name(),
+            alpn: security.and_then(|security| security.alpn).map(Alpn::name),
+            tls_version: security.map(|security| security.tls_version),
+            cipher: security.map(|security| security.cipher),
+            resumed: security.map(|security| security.resumed),
+            streams: link.most_streams.max(1),
+        });
+        self.exhibits.accepted = accepted;
     }
 
-    fn explain(&self, entry: u32, reason: Reason, status: u16, body: BodyMark) -> String {
+    pub(super) fn explain(&self, entry: u32, reason: Reason, status: u16, body: BodyMark) -> String {
         if self.exhibits.failure.is_some() {
             return String::new();
         }
@@ -152,7 +177,7 @@ impl Driver {
         self.exhibits.failure.get_or_insert_with(|| format!("{}: {text}", reason.code()));
     }
 
-    fn fail_sent(&mut self, entry: u32, reason: Reason, text: &str) {
+    pub(super) fn fail_sent(&mut self, entry: u32, reason: Reason, text: &str) {
         self.fail(reason, text);
         if let Some(kind) = self.entries.get_mut(entry as usize) {
             kind.failed += 1;
@@ -161,6 +186,7 @@ impl Driver {
 
     /// The requests under way fail, all for one reason, and their connection is given up.
     pub(super) fn abandon<N: Net>(&mut self, net: &mut N, index: u32, reason: Reason, text: &str) {
+        self.lose_streams(index, reason, text);
         while self.links[index as usize].state == State::Busy {
             let entry = self.links[index as usize].current.entry;
             self.links[index as usize].conclude();
@@ -176,6 +202,7 @@ impl Driver {
         for index in 0..self.links.len() as u32 {
             let link = &self.links[index as usize];
             match link.state {
+                State::Busy if link.wire.is_some() => self.expire_streams(net, index, began_before),
                 State::Busy if link.current.began < began_before => {
                     self.abandon(net, index, Reason::Timeout, "no complete response within the time-out");
                 }
@@ -189,7 +216,7 @@ impl Driver {
         self.connecting -= 1;
         self.links[index as usize].leave(net);
         let text = format!("connection to {} was not established in time", self.address);
-        self.connect_failed(&text);
+        self.connect_failed(Reason::Connect, &text);
     }
 
     /// Gives up every attempt to connect.

@@ -1,20 +1,44 @@
 //! What a driver is told about its target.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
-use crate::{Checker, Mix};
+use photofinish_net::tls::Peer;
+
+use crate::{Checker, Mix, Protocol};
+
+/// What a server may send before it is given more, in bytes. Large, so that the windows never are what is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Windows {
+    /// On one stream; at most 2^31 − 1.
+    pub stream: u32,
+    /// On all streams of a connection together; from 65,535 to 2^31 − 1.
+    pub connection: u32,
+}
+
+impl Default for Windows {
+    fn default() -> Self {
+        Self { stream: 1 << 30, connection: 1 << 30 }
+    }
+}
 
 /// One target and the way to load it.
 pub struct Target {
     /// Where it listens.
     pub address: SocketAddr,
+    /// What is spoken with it.
+    pub protocol: Protocol,
+    /// The other end of TLS or QUIC; there where [`Protocol::is_secure`].
+    pub peer: Option<Arc<Peer>>,
+    /// For protocols with streams.
+    pub windows: Windows,
     /// What is requested.
     pub mix: Mix,
     /// What each kind of request must get back: one for each of [`Mix::entries`].
     pub checkers: Vec<Checker>,
     /// Connections at once.
     pub connections: u32,
-    /// Requests that a connection may have in flight: 1, or more for pipelining.
+    /// Requests that a connection may have in flight: 1, or more for pipelining or streams.
     pub depth: u32,
     /// Requests after which a connection is replaced.
     pub requests_per_connection: Option<u32>,
@@ -36,6 +60,9 @@ impl Target {
         let checkers = vec![checker; mix.entries().len()];
         Self {
             address,
+            protocol: Protocol::default(),
+            peer: None,
+            windows: Windows::default(),
             mix,
             checkers,
             connections,

@@ -3,6 +3,7 @@
 
 mod choose;
 mod entry;
+mod fields;
 mod rows;
 mod template;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod tests;
 use std::sync::Arc;
 
 pub use entry::{Body, Entry, EntryError, Part, Problem, Wanted};
+pub use fields::{Payload, is_of_connections};
 pub use rows::{RowOrder, Rows, RowsError};
 pub use template::{Fault, Template, TemplateError, position};
 

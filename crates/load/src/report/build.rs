@@ -12,7 +12,7 @@ use crate::mix::EntryInfo;
 use crate::session::Outcome;
 use crate::verdict::{self, Figures};
 use crate::warmup::change_point;
-use crate::{Collector, Exhibits, Latencies, Reason, Tally, latency};
+use crate::{Collector, Exhibits, Latencies, Tally, latency};
 
 /// Share of the intended requests that must leave in time for a rate to count as reached.
 const REACHED: f64 = 0.999;
@@ -200,7 +200,7 @@ fn latency_part(latencies: &Latencies, open: bool) -> LatencyPart {
 
 fn requests(tally: &Tally, open: bool, accepted_in_time: u64) -> Requests {
     Requests {
-        offered: open.then(|| tally.sent - tally.failed.of(Reason::Connect) + tally.unsent),
+        offered: open.then(|| tally.sent - tally.unconnected + tally.unsent),
         sent: tally.sent,
         accepted: tally.accepted,
         accepted_in_time,

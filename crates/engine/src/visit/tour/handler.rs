@@ -26,7 +26,10 @@ impl<W: Write> Handler for Tour<'_, W> {
         self.stops[stop].driver.received(net, &mut self.routes, link, data);
     }
 
-    fn flushed<N: Net>(&mut self, _net: &mut N, _conn: Conn) {}
+    fn flushed<N: Net>(&mut self, net: &mut N, conn: Conn) {
+        let (stop, link) = self.routes.of(conn);
+        self.stops[stop].driver.flushed(net, link);
+    }
 
     fn closed<N: Net>(&mut self, net: &mut N, conn: Conn, why: Closed) {
         let (stop, link) = self.routes.of(conn);

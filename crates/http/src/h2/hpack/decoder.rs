@@ -9,11 +9,12 @@ use crate::fields::{integer, read_string};
 #[derive(Debug)]
 pub struct Decoder {
     table: DynamicTable,
+    changes: u64,
 }
 
 impl Default for Decoder {
     fn default() -> Self {
-        Self { table: DynamicTable::new(DEFAULT_TABLE_BYTES) }
+        Self { table: DynamicTable::new(DEFAULT_TABLE_BYTES), changes: 0 }
     }
 }
 
@@ -36,6 +37,13 @@ impl Decoder {
         Ok(())
     }
 
+    /// How often the table has changed: as long as it does not, the same block has the same fields.
+    #[inline]
+    #[must_use]
+    pub const fn changes(&self) -> u64 {
+        self.changes
+    }
+
     #[cold]
     fn resize<'b>(&mut self, block: &'b [u8]) -> Result<&'b [u8], HpackError> {
         let (bytes, rest) = integer::read(block, 5)?;
@@ -43,6 +51,7 @@ impl Decoder {
             return Err(HpackError::TableSize);
         }
         self.table.resize(bytes);
+        self.changes += 1;
         Ok(rest)
     }
 
@@ -66,6 +75,7 @@ impl Decoder {
         rest = read_string(rest, 7, &mut draft)?;
         if inserts {
             self.table.insert(draft.name(), draft.value());
+            self.changes += 1;
         }
         draft.keep();
         Ok(rest)

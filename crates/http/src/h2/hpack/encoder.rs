@@ -9,10 +9,22 @@ use crate::fields::{integer, write_string};
 pub fn encode(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     debug_assert!(!name.iter().any(u8::is_ascii_uppercase), "names travel in lower case");
     match static_table::find(name, value) {
-        Some((index, true)) => return integer::write(out, 0x80, 7, index),
-        Some((index, false)) => integer::write(out, 0x00, 4, index),
+        Some((index, true)) => integer::write(out, 0x80, 7, index),
+        found => literal(out, found.map(|found| found.0), name, value, (0x00, 4)),
+    }
+}
+
+/// Appends one field, which no table has, as a literal that the peer's dynamic table takes up.
+pub(super) fn encode_to_stay(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
+    literal(out, static_table::find(name, value).map(|found| found.0), name, value, (0x40, 6));
+}
+
+/// `form`: the pattern of the first byte, and how many of its bits are the index of the name.
+fn literal(out: &mut Vec<u8>, index: Option<usize>, name: &[u8], value: &[u8], form: (u8, u32)) {
+    match index {
+        Some(index) => integer::write(out, form.0, form.1, index),
         None => {
-            out.push(0x00);
+            out.push(form.0);
             write_string(out, 0x00, 7, name);
         }
     }

@@ -1,16 +1,19 @@
 //! HPACK (RFC 7541): field lists in less room.
 //!
 //! The decoder understands all of it. The encoder uses the static table and literals without Huffman coding: it keeps no
-//! state, costs little, and the same fields are the same bytes every time.
+//! state, costs little, and the same fields are the same bytes every time. [`Speaker`] goes beyond: it says the same blocks
+//! again and again, and uses the peer's table for that.
 
 mod decoder;
 mod dynamic_table;
 mod encoder;
+mod phrase;
 mod static_table;
 
 pub use crate::fields::{FIELD_OVERHEAD_BYTES, Fields};
 pub use decoder::Decoder;
 pub use encoder::{Encoder, encode};
+pub use phrase::{Phrase, Speaker, Vocabulary};
 
 use crate::fields::BlockError;
 
