@@ -10,6 +10,7 @@ mod run;
 mod search;
 mod server;
 mod span;
+mod speaking;
 mod url;
 mod watch;
 
@@ -20,7 +21,7 @@ use hdrhistogram::Histogram;
 use photofinish_load::report::Floor;
 use photofinish_load::report::figures::asked_rate;
 use photofinish_load::threshold::Observations;
-use photofinish_load::{Latencies, Report};
+use photofinish_load::{Latencies, Protocol, Report};
 use photofinish_net::{Backend, Nanos};
 
 use crate::cpus::CpuList;
@@ -34,6 +35,7 @@ use requests::{Group, RequestFlags};
 use run::{Job, Measured};
 use search::SearchFlags;
 use server::{Server, ServerSpec};
+use speaking::{Speaking, SpeakingFlags};
 
 /// Length of the self-check that comes with the first load.
 const SHORT_CHECK: Nanos = Nanos(2_000_000_000);
@@ -56,6 +58,8 @@ Exit codes: 0 done; 1 no response was accepted, one differs from --expect-…, a
 pub struct Args {
     #[command(flatten, next_help_heading = "What to request")]
     requests: RequestFlags,
+    #[command(flatten, next_help_heading = "What to speak")]
+    speaking: SpeakingFlags,
     #[command(flatten, next_help_heading = "How fast, and for how long")]
     pace: PaceFlags,
     #[command(flatten, next_help_heading = "What must be true")]
@@ -116,22 +120,28 @@ impl WatchedFlags {
 struct Ready {
     groups: Vec<Group>,
     addresses: Vec<SocketAddr>,
+    spoken: Vec<Speaking>,
     pacing: Pacing,
 }
 
 impl Args {
     /// Checks everything that can be checked without the server.
-    fn prepare(&self) -> Result<(Vec<Group>, Pacing), String> {
+    fn prepare(&self) -> Result<(Vec<Group>, Vec<Speaking>, Pacing), String> {
         let pacing = self.pace.resolve()?;
         self.checks.check(pacing.duration)?;
         self.outputs.check()?;
-        Ok((requests::groups(&self.requests)?, pacing))
+        let groups = requests::groups(&self.requests)?;
+        self.speaking.check(&groups, self.pace.pipeline)?;
+        let spoken: Result<Vec<Speaking>, String> = groups.iter().map(|group| self.speaking.with(group)).collect();
+        Ok((groups, spoken?, pacing))
     }
 
     fn job<'a>(&'a self, ready: &'a Ready, pacing: &'a Pacing) -> Job<'a> {
         Job {
             groups: &ready.groups,
             addresses: &ready.addresses,
+            spoken: &ready.spoken,
+            speaking: &self.speaking,
             pacing,
             checks: &self.checks,
             threads: self.engine.threads,
@@ -151,7 +161,7 @@ impl Args {
             (Some(_), None) => format!("open loop, {} requests/s", asked_rate(self.pace.rate.unwrap_or_default())),
         };
         About {
-            target: format!("http://{}{}{more}", url.authority, url.path),
+            target: format!("{}://{}{}{more}", url.scheme(), url.authority, url.path),
             pace,
             connections: self.pace.connections,
             backend: if self.engine.backend == Backend::Auto { "" } else { self.engine.backend.name() }.to_owned(),
@@ -222,13 +232,17 @@ fn observations<'a>(report: &Report, latencies: &'a Latencies, first_byte: &'a H
     }
 }
 
+fn reach(group: &Group, spoken: &Speaking, pacing: &Pacing) -> Result<SocketAddr, String> {
+    group.url.reach(pacing.flags.timeout.0, spoken.protocol == Protocol::Http3)
+}
+
 /// Runs the load and prints its report.
 #[expect(clippy::needless_pass_by_value, reason = "the shape that every subcommand has")]
 pub fn run(args: Args) -> ExitCode {
     if args.requests.self_check {
         return args.self_check().unwrap_or_else(|message| Fault::Environment.report(&format!("load: {message}")));
     }
-    let (groups, pacing) = match args.prepare() {
+    let (groups, spoken, pacing) = match args.prepare() {
         Ok(prepared) => prepared,
         Err(message) => return Fault::BadInput.report(&format!("load: {message}")),
     };
@@ -236,9 +250,9 @@ pub fn run(args: Args) -> ExitCode {
         return Fault::BadInput.report(&format!("load: {message}"));
     }
     let reached: Result<Vec<SocketAddr>, String> =
-        groups.iter().map(|group| group.url.reach(pacing.flags.timeout.0)).collect();
+        groups.iter().zip(&spoken).map(|(group, spoken)| reach(group, spoken, &pacing)).collect();
     let done = reached.and_then(|addresses| {
-        let ready = Ready { groups, addresses, pacing };
+        let ready = Ready { groups, addresses, spoken, pacing };
         if args.search.find_capacity { search::run(&args, &ready) } else { args.once(&ready) }
     });
     done.unwrap_or_else(|message| Fault::Environment.report(&format!("load: {message}")))

@@ -247,7 +247,7 @@ fn mistakes_end_with_one_line_that_says_what_mends_them() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let refused = format!("http://{free}/");
     for (url, code, wanted) in [
-        ("https://127.0.0.1/", 2, "not supported yet"),
+        ("ftp://127.0.0.1/", 2, "scheme that can't be loaded"),
         ("127.0.0.1:80", 2, "write http://"),
         (refused.as_str(), 3, "start the server"),
     ] {

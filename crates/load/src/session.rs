@@ -229,11 +229,15 @@ impl Session {
     }
 
     /// Where no time ends the load, a server that is gone must: each failed attempt to connect uses up one request, but
-    /// a large number of them would take hours.
+    /// a large number of them would take hours. So must one that never spoke what was asked for, whatever ends the load.
     fn give_up_on_the_dead<N: Net>(&mut self, net: &mut N, now: Nanos) {
         let connects = self.lanes.iter().map(|lane| lane.driver.tally.connects).sum();
         if connects > self.alive.1 || self.lanes.iter().any(|lane| lane.driver.established() > 0) {
             self.alive = (now, connects);
+        }
+        let hopeless = self.lanes.iter().all(|lane| lane.driver.is_hopeless());
+        if hopeless && matches!(self.stage, Stage::Sending { .. }) {
+            return self.end_sending(net, now, Nanos(0));
         }
         let ends_by_number = self.plan.duration.is_none() && matches!(self.stage, Stage::Sending { .. });
         if ends_by_number && now.since(self.alive.0.max(self.began)) > self.plan.timeout {

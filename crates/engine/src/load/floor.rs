@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use clap::Parser;
 use photofinish_load::report::Floor;
-use photofinish_load::{Mix, Report};
+use photofinish_load::{Mix, Protocol, Report};
 use photofinish_net::{Backend, Nanos, StopSignal};
 use photofinish_origin::scripted::{Script, ScriptedSettings, Truth, serve_scripted};
 use photofinish_origin::{ServeError, Settings, Which, serve};
@@ -20,6 +20,7 @@ use super::face;
 use super::pace::{Course, PaceFlags, Pacing};
 use super::requests::Group;
 use super::run::{self, Job, Measured};
+use super::speaking::{Speaking, SpeakingFlags};
 use super::url::Url;
 
 /// The stalls of the known server: four in five short, one long, so that p50, p90 and p99 each lie well within one kind.
@@ -86,6 +87,8 @@ fn stalling_server() -> Result<Local<Truth>, String> {
 #[derive(Parser)]
 struct NoFlags {
     #[command(flatten)]
+    speaking: SpeakingFlags,
+    #[command(flatten)]
     pace: PaceFlags,
     #[command(flatten)]
     checks: CheckFlags,
@@ -102,13 +105,15 @@ fn drive(
     let flags = NoFlags::parse_from(["load"]);
     let url = Url::parse(&format!("http://{address}/"))?;
     let request = photofinish_load::Request::build("GET", &url.authority, "/", &[]).map_err(|e| e.to_string())?;
-    let groups = [Group { url, mix: Mix::from(request), weight: 1.0 }];
+    let groups = [Group { url, mix: Mix::from(request), weight: 1.0, of_connections: None }];
     let pace = PaceFlags { connections, ..flags.pace };
     let pacing = Pacing { course: rate.map(Course::Constant), duration: Some(time), ..pace.resolve()? };
     let checks = flags.checks;
     let job = Job {
         groups: &groups,
         addresses: &[address],
+        spoken: &[Speaking { protocol: Protocol::Http1, peer: None }],
+        speaking: &flags.speaking,
         pacing: &pacing,
         checks: &checks,
         threads: 1,

@@ -12,7 +12,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use photofinish_load::Mix;
-use photofinish_load::mix::{Entry, Order, RowOrder, Rows, position};
+use photofinish_load::mix::{Entry, Order, RowOrder, Rows, is_of_connections, position};
 
 use super::url::Url;
 use asked::{Asked, AskedBody, Source};
@@ -25,6 +25,8 @@ pub struct Group {
     pub mix: Mix,
     /// Sum of the weights of its requests, against the other groups'.
     pub weight: f64,
+    /// The first field of its requests that only HTTP/1.1 can send.
+    pub of_connections: Option<String>,
 }
 
 /// Flags that say what is requested.
@@ -32,7 +34,7 @@ pub struct Group {
 pub struct RequestFlags {
     #[arg(
         value_name = "URL",
-        help = "What to request: http://host[:port]/path; several are requested alike often",
+        help = "What to request: http[s]://host[:port]/path; several are requested alike often",
         required_unless_present_any = ["urls", "request_file", "self_check"],
         conflicts_with_all = ["urls", "request_file"]
     )]
@@ -147,7 +149,8 @@ pub fn groups(flags: &RequestFlags) -> Result<Vec<Group>, String> {
         .into_iter()
         .map(|part| {
             let mix = Mix::new(part.entries, order).map_err(|error| error.to_string())?;
-            Ok(Group { url: part.url, weight: mix.entries().iter().map(|entry| entry.weight).sum(), mix })
+            let weight = mix.entries().iter().map(|entry| entry.weight).sum();
+            Ok(Group { url: part.url, weight, mix, of_connections: part.of_connections })
         })
         .collect()
 }
@@ -155,16 +158,25 @@ pub fn groups(flags: &RequestFlags) -> Result<Vec<Group>, String> {
 struct ServerPart {
     url: Url,
     entries: Vec<Entry>,
+    of_connections: Option<String>,
 }
 
 fn by_server(requests: &[Asked], rows: Option<&Arc<Rows>>) -> Result<Vec<ServerPart>, String> {
     let mut parts: Vec<ServerPart> = Vec::new();
     for request in requests {
         let (url, entry) = request.compile(rows)?;
-        let same = |part: &&mut ServerPart| part.url.host.eq_ignore_ascii_case(&url.host) && part.url.port == url.port;
+        let of_connections =
+            request.headers.iter().find(|(name, value)| is_of_connections(name, value)).map(|field| field.0.clone());
+        let same = |part: &&mut ServerPart| {
+            let other = &part.url;
+            other.host.eq_ignore_ascii_case(&url.host) && other.port == url.port && other.secure == url.secure
+        };
         match parts.iter_mut().find(same) {
-            Some(part) => part.entries.push(entry),
-            None => parts.push(ServerPart { url, entries: vec![entry] }),
+            Some(part) => {
+                part.entries.push(entry);
+                part.of_connections = part.of_connections.take().or(of_connections);
+            }
+            None => parts.push(ServerPart { url, entries: vec![entry], of_connections }),
         }
     }
     Ok(parts)

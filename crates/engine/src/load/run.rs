@@ -14,6 +14,7 @@ use super::face::Face;
 use super::pace::{Course, Pacing};
 use super::requests::Group;
 use super::server::Server;
+use super::speaking::{Speaking, SpeakingFlags};
 use super::watch::Watch;
 use crate::cpus::CpuList;
 use crate::fault::Fault;
@@ -34,6 +35,10 @@ pub struct Job<'a> {
     pub groups: &'a [Group],
     /// Where each group's server listens.
     pub addresses: &'a [SocketAddr],
+    /// What is spoken with each group's server.
+    pub spoken: &'a [Speaking],
+    /// How it is spoken.
+    pub speaking: &'a SpeakingFlags,
     /// How fast, and for how long.
     pub pacing: &'a Pacing,
     /// What must be true.
@@ -225,13 +230,16 @@ fn session(
     let mut lanes = Vec::with_capacity(plans.len());
     for (id, plan) in plans.iter().enumerate() {
         let (group, (share, of)) = (&job.groups[plan.group], plan.share);
-        let address = job.addresses[plan.group];
+        let (address, spoken) = (job.addresses[plan.group], &job.spoken[plan.group]);
         let target = Target {
             address,
+            protocol: spoken.protocol,
+            peer: spoken.peer.clone(),
+            windows: job.speaking.windows(),
             mix: group.mix.share(share, of, flags.seed),
             checkers: checkers[plan.group].clone(),
             connections: plan.connections,
-            depth: flags.pipeline,
+            depth: job.speaking.depth(flags.pipeline),
             requests_per_connection: flags.requests_per_connection,
             requests: plan.requests,
             sources: sources(&flags.source, address)?,
@@ -272,7 +280,7 @@ fn asked(job: &Job<'_>) -> Asked {
         Some(Course::Staged(_, text)) => (None, Some(text.clone())),
     };
     Asked {
-        url: format!("http://{}{}", url.authority, url.path),
+        url: format!("{}://{}{}", url.scheme(), url.authority, url.path),
         address: job.addresses[0].to_string(),
         method: first.label.split(' ').next().unwrap_or_default().to_owned(),
         mode: pacing.mode(),
@@ -283,6 +291,9 @@ fn asked(job: &Job<'_>) -> Asked {
         connections: flags.connections,
         threads: job.threads,
         pipeline: flags.pipeline,
+        protocol: job.spoken[0].protocol.name(),
+        streams: job.speaking.streams,
+        insecure: job.speaking.insecure,
         spin: job.spin,
         requests: flags.requests,
         requests_per_connection: flags.requests_per_connection,

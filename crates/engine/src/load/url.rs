@@ -1,4 +1,4 @@
-//! The one kind of URL that a load understands.
+//! The URLs that a load understands.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -6,14 +6,16 @@ use std::time::Duration;
 
 use photofinish_net::Nanos;
 
-/// `http://host[:port][/path][?query]`.
+/// `http[s]://host[:port][/path][?query]`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Url {
+    /// Whether the scheme is https.
+    pub secure: bool,
     /// Host and port as written: the value of `Host`.
     pub authority: String,
     /// Host without brackets.
     pub host: String,
-    /// Port, 80 if none is written.
+    /// Port, 80 or 443 if none is written.
     pub port: u16,
     /// Path and query, at least `/`.
     pub path: String,
@@ -23,11 +25,11 @@ impl Url {
     pub fn parse(text: &str) -> Result<Self, String> {
         let bad = |what: &str| format!("`{text}` {what}: write http://host:port/path");
         let (scheme, rest) = text.split_once("://").ok_or_else(|| bad("is no URL"))?;
-        match scheme.to_ascii_lowercase().as_str() {
-            "http" => {}
-            "https" => return Err(format!("`{text}`: https is not supported yet; load the server's http:// address")),
+        let secure = match scheme.to_ascii_lowercase().as_str() {
+            "http" => false,
+            "https" => true,
             _ => return Err(bad("has a scheme that can't be loaded")),
-        }
+        };
         let rest = without_fragment(rest);
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
@@ -37,12 +39,17 @@ impl Url {
         if authority.contains("{{") {
             return Err(bad("has a placeholder in its host, which stays the same for all requests"));
         }
-        let (host, port) = split_port(authority).ok_or_else(|| bad("has no valid port"))?;
+        let (host, port) = split_port(authority, secure).ok_or_else(|| bad("has no valid port"))?;
         if host.is_empty() || host.contains(|c: char| c.is_whitespace() || c.is_control()) {
             return Err(bad("has no valid host"));
         }
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        Ok(Self { authority: authority.to_owned(), host: host.to_owned(), port, path })
+        Ok(Self { secure, authority: authority.to_owned(), host: host.to_owned(), port, path })
+    }
+
+    /// `http` or `https`.
+    pub const fn scheme(&self) -> &'static str {
+        if self.secure { "https" } else { "http" }
     }
 
     /// Byte of `text` at which byte `at` of [`Url::path`] stands, `text` being what the URL was parsed from.
@@ -53,15 +60,18 @@ impl Url {
         if text[end..].starts_with('/') { end + at } else { end + at.saturating_sub(1) }
     }
 
-    /// The first address of the host that takes a connection. Trying one before the start turns the common mistakes
-    /// into one clear line instead of a report full of failures.
-    pub fn reach(&self, timeout: Nanos) -> Result<SocketAddr, String> {
+    /// The first address of the host that takes a connection; over UDP, where only an answer would tell, the first address.
+    /// Trying one before the start turns the common mistakes into one clear line instead of a report full of failures.
+    pub fn reach(&self, timeout: Nanos, udp: bool) -> Result<SocketAddr, String> {
         let (host, port) = (self.host.as_str(), self.port);
         let addresses = (host, port).to_socket_addrs().map_err(|error| {
             format!("the host `{host}` can't be resolved ({error}): check its spelling, or write its address")
         })?;
         let mut refusal = format!("the host `{host}` has no address: write its address instead");
         for address in addresses {
+            if udp {
+                return Ok(address);
+            }
             match TcpStream::connect_timeout(&address, Duration::from_nanos(timeout.0)) {
                 Ok(_) => return Ok(address),
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
@@ -94,7 +104,7 @@ fn without_fragment(text: &str) -> &str {
 }
 
 /// Host and port of an authority; brackets of an IPv6 address removed.
-fn split_port(authority: &str) -> Option<(&str, u16)> {
+fn split_port(authority: &str, secure: bool) -> Option<(&str, u16)> {
     let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
         let (host, after) = rest.split_once(']')?;
         (host, if after.is_empty() { None } else { Some(after.strip_prefix(':')?) })
@@ -105,7 +115,7 @@ fn split_port(authority: &str) -> Option<(&str, u16)> {
         }
     };
     match port {
-        None => Some((host, 80)),
+        None => Some((host, if secure { 443 } else { 80 })),
         Some(port) => port.parse().ok().filter(|&port| port > 0).map(|port| (host, port)),
     }
 }
@@ -120,7 +130,9 @@ mod tests {
         assert_eq!((url.host.as_str(), url.port, url.path.as_str()), ("::1", 8080, "/a?b"));
         assert_eq!(url.authority, "[::1]:8080");
         let url = Url::parse("HTTP://example.test?q").unwrap();
-        assert_eq!((url.port, url.path.as_str()), (80, "/?q"));
+        assert_eq!((url.port, url.path.as_str(), url.secure), (80, "/?q", false));
+        let url = Url::parse("https://a/").unwrap();
+        assert_eq!((url.port, url.scheme()), (443, "https"));
     }
 
     #[test]
@@ -137,7 +149,6 @@ mod tests {
     #[test]
     fn what_can_not_be_loaded_is_said_with_what_mends_it() {
         for (text, wanted) in [
-            ("https://a/", "not supported yet"),
             ("a:80", "write http://"),
             ("ftp://a/", "scheme"),
             ("http://a:99999/", "port"),

@@ -343,7 +343,8 @@ proptest! {
         prop_assert!(net.open.is_empty());
         prop_assert!(net.carried.values().all(|&carried| carried <= each.unwrap_or(u32::MAX)));
         prop_assert!(net.sent as u64 <= all.unwrap_or(u64::MAX));
-        prop_assert_eq!(driver.tally.sent - driver.tally.failed.of(Reason::Connect), net.sent as u64);
+        prop_assert_eq!(driver.tally.unconnected, driver.tally.failed.of(Reason::Connect));
+        prop_assert_eq!(driver.tally.sent - driver.tally.unconnected, net.sent as u64);
         if let Some(first) = driver.entries().first() {
             let sum = |of: fn(&EntryTally) -> u64| driver.entries().iter().map(of).sum::<u64>();
             prop_assert_eq!(sum(|kind| kind.sent), net.sent as u64);

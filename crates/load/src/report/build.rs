@@ -202,6 +202,7 @@ fn requests(tally: &Tally, open: bool, accepted_in_time: u64) -> Requests {
     Requests {
         offered: open.then(|| tally.sent - tally.unconnected + tally.unsent),
         sent: tally.sent,
+        unconnected: tally.unconnected,
         accepted: tally.accepted,
         accepted_in_time,
         failed: tally.failed,

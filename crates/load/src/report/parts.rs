@@ -25,6 +25,12 @@ pub struct Asked {
     pub threads: u32,
     /// Requests that a connection may have in flight; more than 1 is pipelining.
     pub pipeline: u32,
+    /// What is spoken with the first server.
+    pub protocol: &'static str,
+    /// Requests that a connection may have in flight, each on a stream of its own.
+    pub streams: u32,
+    /// Whether any certificate was trusted.
+    pub insecure: bool,
     /// Whether the threads poll instead of sleeping.
     pub spin: bool,
     pub requests: Option<u64>,
@@ -72,11 +78,13 @@ pub const fn spread_code(spread: Spread) -> &'static str {
 }
 
 /// Counts of the whole load: `sent = accepted + failed_total + censored`, and in an open loop
-/// `offered = sent − failed.connect + unsent`.
+/// `offered = sent − unconnected + unsent`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Requests {
     pub offered: Option<u64>,
     pub sent: u64,
+    /// Attempts to connect that failed; part of `sent` and of `failed`.
+    pub unconnected: u64,
     pub accepted: u64,
     pub accepted_in_time: u64,
     pub failed: Failures,
