@@ -88,12 +88,12 @@ impl Http2 {
         let is_head = outgoing.is_head;
         let (at, exchange, body) = if outgoing.is_constant() {
             let (vocabulary, constant) = requests.constant(outgoing);
-            let end = constant.body.is_empty();
+            let end = constant.body.bytes().is_empty();
             let (at, exchange) = self.client.ask(vocabulary, outgoing.entry, &constant.phrase, end, is_head);
             (at, exchange, constant.body)
         } else {
             let body = outgoing.fields(requests.scheme, &mut requests.fields);
-            let (at, exchange) = self.client.ask_once(&requests.fields, body.is_empty(), is_head);
+            let (at, exchange) = self.client.ask_once(&requests.fields, body.bytes().is_empty(), is_head);
             (at, exchange, body)
         };
         exchange.begin(flight);
@@ -103,7 +103,7 @@ impl Http2 {
             Payload::Fixed(bytes) => self.uploads.push(Upload { at, body: Bytes::Fixed(bytes), sent: 0 }),
             Payload::Rendered(bytes) => self.uploads.push(Upload { at, body: Bytes::Own(bytes.into()), sent: 0 }),
         }
-        (head + body.len()) as u64
+        (head + body.bytes().len()) as u64
     }
 
     #[inline]

@@ -25,21 +25,15 @@ pub enum Payload<'a> {
     Rendered(&'a [u8]),
 }
 
-impl Payload<'_> {
-    /// Its length in bytes.
+impl<'a> Payload<'a> {
+    /// The bytes, none if there are none.
+    #[inline]
     #[must_use]
-    pub const fn len(&self) -> usize {
-        match self {
-            Self::None => 0,
-            Self::Fixed(bytes) => bytes.len(),
-            Self::Rendered(bytes) => bytes.len(),
+    pub const fn bytes(self) -> &'a [u8] {
+        if let Self::Rendered(bytes) = self {
+            return bytes;
         }
-    }
-
-    /// Whether nothing follows.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
+        if let Self::Fixed(bytes) = self { bytes } else { &[] }
     }
 }
 
@@ -56,7 +50,7 @@ impl<'a> Outgoing<'a> {
     pub fn fields(&self, scheme: &str, fields: &mut Fields) -> Payload<'a> {
         let text: &[u8] = if self.is_constant() { self.fixed } else { self.rendered };
         let end = text.windows(4).position(|four| four == b"\r\n\r\n").map_or(text.len(), |at| at + 4);
-        let mut lines = text[..end].split(|&byte| byte == b'\n').map(|line| line.trim_ascii_end());
+        let mut lines = text[..end].split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
         let mut words = lines.next().unwrap_or_default().split(|&byte| byte == b' ');
         let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         let pairs = || {

@@ -30,9 +30,9 @@ impl<T: Default> Client<T> {
             kind::GOAWAY => self.read_goaway(head, payload),
             kind::WINDOW_UPDATE => self.read_window_update(head, payload),
             kind::PUSH_PROMISE => Err(H2Error::protocol("a push that nobody allowed")),
-            kind::PRIORITY => self.patience.spend("too many PRIORITY frames").map(|()| None),
+            kind::PRIORITY => Ok(self.patience.spend("too many PRIORITY frames").map(|()| None)?),
             // RFC 9113, 4.1: types that are unknown are ignored.
-            _ => self.patience.spend("too many frames of unknown types").map(|()| None),
+            _ => Ok(self.patience.spend("too many frames of unknown types").map(|()| None)?),
         }
     }
 

@@ -4,6 +4,7 @@
 //! field blocks that it has read before by their bytes, and keeps what its user knows of a stream next to its own.
 
 mod control;
+mod data;
 mod fields;
 mod streams;
 #[cfg(test)]
@@ -15,9 +16,10 @@ use streams::{Stream, Streams};
 use super::frame::{self, FrameHead, HEAD_BYTES, PREFACE, flag, kind, setting};
 use super::headers::OpenBlock;
 use super::hpack::{Decoder, Fields, Phrase, Speaker, Vocabulary};
-use super::patience::Patience;
 use super::reader::{FrameReader, Piece};
 use super::{ErrorCode, H2Error, Limits};
+use crate::patience::Patience;
+use data::OpenData;
 use fields::KnownHeads;
 
 /// The windows of both ends before anybody has said otherwise.
@@ -90,15 +92,19 @@ struct Peer {
     went_away: bool,
 }
 
-/// The DATA frame that is being read.
-#[derive(Clone, Copy, Debug)]
-struct OpenData {
-    stream: u32,
-    /// Padding included: what the windows count.
-    length: u32,
-    /// What of the data is still to come.
-    left: u32,
-    end: bool,
+/// What came of reading on.
+enum Step<'d> {
+    /// Something that the user need not know.
+    Nothing,
+    Told(Told<'d>),
+    /// All bytes have been read.
+    Read,
+}
+
+impl<'d> From<Option<Told<'d>>> for Step<'d> {
+    fn from(told: Option<Told<'d>>) -> Self {
+        told.map_or(Self::Nothing, Self::Told)
+    }
 }
 
 /// A connection of a client, which keeps a `T` for each stream.
@@ -309,15 +315,12 @@ impl<T: Default> Client<T> {
         while !self.failed {
             let outcome = match self.whole_frame(data) {
                 Some(outcome) => outcome,
-                None => match self.part_of_frame(data) {
-                    Ok(None) => return Ok(None),
-                    Ok(Some(told)) => Ok(told),
-                    Err(error) => Err(error),
-                },
+                None => self.part_of_frame(data),
             };
             match outcome {
-                Ok(None) => {}
-                Ok(told) => return Ok(told),
+                Ok(Step::Nothing) => {}
+                Ok(Step::Told(told)) => return Ok(Some(told)),
+                Ok(Step::Read) => return Ok(None),
                 Err(error) => return Err(self.fail(error)),
             }
         }
@@ -334,7 +337,7 @@ impl<T: Default> Client<T> {
 
     /// The common case: a frame of a response that is there as a whole. `None`: something else is.
     #[inline]
-    fn whole_frame<'d>(&mut self, data: &mut &'d [u8]) -> Option<Result<Option<Told<'d>>, H2Error>> {
+    fn whole_frame<'d>(&mut self, data: &mut &'d [u8]) -> Option<Result<Step<'d>, H2Error>> {
         if !self.reader.at_head() || self.block.is_open() || !self.has_settings {
             return None;
         }
@@ -353,124 +356,23 @@ impl<T: Default> Client<T> {
             _ => return None,
         };
         *data = behind;
-        Some(outcome)
+        Some(outcome.map(Step::from))
     }
 
-    /// Anything else: frames that are cut, padded, or about the connection. `None` once all has been read.
-    fn part_of_frame<'d>(&mut self, data: &mut &'d [u8]) -> Result<Option<Option<Told<'d>>>, H2Error> {
+    /// Anything else: frames that are cut, padded, or about the connection.
+    fn part_of_frame<'d>(&mut self, data: &mut &'d [u8]) -> Result<Step<'d>, H2Error> {
         // The reader lends its memory to what it found, and the rest of us is needed meanwhile.
         let mut reader = std::mem::replace(&mut self.reader, FrameReader::new(false));
-        let told = match reader.advance(data) {
-            Ok(None) => Ok(None),
-            Ok(Some(Piece::Control(head, payload))) => self.read_control(head, payload).map(Some),
-            Ok(Some(Piece::DataBegin(head, bytes))) => self.begin_data(head, bytes).map(Some),
-            Ok(Some(Piece::Data(bytes))) => Ok(Some(self.read_data(bytes))),
-            Ok(Some(Piece::DataEnd)) => self.end_data().map(Some),
+        let step = match reader.advance(data) {
+            Ok(None) => Ok(Step::Read),
+            Ok(Some(Piece::Control(head, payload))) => self.read_control(head, payload).map(Step::from),
+            Ok(Some(Piece::DataBegin(head, bytes))) => self.begin_data(head, bytes).map(Step::from),
+            Ok(Some(Piece::Data(bytes))) => Ok(self.read_data(bytes).into()),
+            Ok(Some(Piece::DataEnd)) => Ok(self.end_data().into()),
             Err(error) => Err(error),
         };
         self.reader = reader;
-        told
-    }
-
-    #[inline]
-    fn whole_data<'d>(&mut self, head: FrameHead, bytes: &'d [u8]) -> Result<Option<Told<'d>>, H2Error> {
-        let begun = self.begin_data(head, head.length)?;
-        if begun.is_some() {
-            self.return_window(head.length);
-            self.data = None;
-            return Ok(begun);
-        }
-        let Some(at) = self.streams.find(head.stream) else {
-            return self.end_data();
-        };
-        let rest = self.streams.get(at).and_then(|stream| stream.missing);
-        if head.has(flag::END_STREAM) {
-            return Ok(match self.end_data()? {
-                Some(Told::End { at }) => Some(Told::Body { at, bytes, rest: Some(0), end: true }),
-                other => other,
-            });
-        }
-        self.end_data()?;
-        Ok((!bytes.is_empty()).then_some(Told::Body { at, bytes, rest, end: false }))
-    }
-
-    #[inline]
-    fn begin_data<'d>(&mut self, head: FrameHead, bytes: u32) -> Result<Option<Told<'d>>, H2Error> {
-        self.check_order(head)?;
-        let FrameHead { length, stream: id, .. } = head;
-        self.receive_window -= i64::from(length);
-        if self.receive_window < 0 {
-            return Err(H2Error::flow_control("more data than the window of the connection allows"));
-        }
-        let end = head.has(flag::END_STREAM);
-        self.data = Some(OpenData { stream: id, length, left: bytes, end });
-        if bytes > 0 {
-            self.patience.regain();
-        } else if !end {
-            self.patience.spend("too many empty DATA frames")?;
-        }
-        let Some(at) = self.streams.find(id) else {
-            return self.check_closed(id, "DATA on a stream that is not open").map(|()| None);
-        };
-        let Some(stream) = self.streams.get_mut(at) else { return Ok(None) };
-        stream.receive_window -= i64::from(length);
-        stream.wire_bytes += u64::from(length) + HEAD_BYTES as u64;
-        if stream.receive_window < 0 && length > 0 {
-            let what = "more data than the window of the stream allows";
-            return Ok(Some(self.refuse(at, id, ErrorCode::FLOW_CONTROL_ERROR, what)));
-        }
-        if !stream.has_head {
-            return Ok(Some(self.refuse(at, id, ErrorCode::PROTOCOL_ERROR, "a body without a head")));
-        }
-        if let Some(missing) = &mut stream.missing {
-            match missing.checked_sub(u64::from(bytes)) {
-                Some(left) => *missing = left,
-                None => {
-                    let what = "a body longer than its Content-Length, or one where there must be none";
-                    return Ok(Some(self.refuse(at, id, ErrorCode::PROTOCOL_ERROR, what)));
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    fn read_data<'d>(&mut self, bytes: &'d [u8]) -> Option<Told<'d>> {
-        let open = self.data.as_mut()?;
-        open.left -= bytes.len() as u32;
-        let left = open.left;
-        let at = self.streams.find(open.stream)?;
-        let missing = self.streams.get(at).and_then(|stream| stream.missing);
-        Some(Told::Body { at, bytes, rest: missing.map(|missing| missing + u64::from(left)), end: false })
-    }
-
-    #[inline]
-    fn end_data<'d>(&mut self) -> Result<Option<Told<'d>>, H2Error> {
-        let Some(OpenData { stream: id, length, end, .. }) = self.data.take() else { return Ok(None) };
-        self.return_window(length);
-        let Some(at) = self.streams.find(id) else { return Ok(None) };
-        if end {
-            return Ok(Some(self.end_stream(at)));
-        }
-        let Some(stream) = self.streams.get_mut(at) else { return Ok(None) };
-        stream.unreturned += length;
-        let covered = stream.missing.is_some_and(|missing| missing as i64 <= stream.receive_window);
-        if stream.unreturned > 0 && stream.unreturned >= self.limits.stream_window / 2 && !covered {
-            stream.receive_window += i64::from(stream.unreturned);
-            frame::write_window_update(&mut self.out, id, stream.unreturned);
-            stream.unreturned = 0;
-        }
-        Ok(None)
-    }
-
-    /// Gives the connection's window back once half of it is used.
-    #[inline]
-    fn return_window(&mut self, length: u32) {
-        self.unreturned += length;
-        if self.unreturned >= self.limits.connection_window.max(DEFAULT_WINDOW) / 2 {
-            self.receive_window += i64::from(self.unreturned);
-            frame::write_window_update(&mut self.out, 0, self.unreturned);
-            self.unreturned = 0;
-        }
+        step
     }
 
     /// The server has said all there is on a stream.
@@ -511,7 +413,7 @@ impl<T: Default> Client<T> {
             return Err(H2Error::protocol(what));
         }
         if self.streams.was_reset(id) {
-            return self.patience.spend("too much on streams that had been given up");
+            return Ok(self.patience.spend("too much on streams that had been given up")?);
         }
         Err(H2Error { code: ErrorCode::STREAM_CLOSED, what })
     }

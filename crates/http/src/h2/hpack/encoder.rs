@@ -21,12 +21,11 @@ pub(super) fn encode_to_stay(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
 
 /// `form`: the pattern of the first byte, and how many of its bits are the index of the name.
 fn literal(out: &mut Vec<u8>, index: Option<usize>, name: &[u8], value: &[u8], form: (u8, u32)) {
-    match index {
-        Some(index) => integer::write(out, form.0, form.1, index),
-        None => {
-            out.push(form.0);
-            write_string(out, 0x00, 7, name);
-        }
+    if let Some(index) = index {
+        integer::write(out, form.0, form.1, index);
+    } else {
+        out.push(form.0);
+        write_string(out, 0x00, 7, name);
     }
     write_string(out, 0x00, 7, value);
 }

@@ -166,7 +166,9 @@ mod tests {
 
     fn list(pairs: &[(String, String)]) -> Fields {
         let mut fields = Fields::new(1 << 20);
-        pairs.iter().for_each(|(name, value)| fields.push(name.as_bytes(), value.as_bytes()));
+        for (name, value) in pairs {
+            fields.push(name.as_bytes(), value.as_bytes());
+        }
         fields
     }
 
