@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use photofinish_net::{Backend, StopSignal};
-use photofinish_origin::{Settings, Which, serve};
+use photofinish_origin::{Listening, Settings, Which, serve};
 
 pub mod client;
 pub mod h2;
+pub mod relay;
 
 /// Runs a server while `test` talks to it, once per back end.
 pub fn with_server(which: Which, workers: usize, test: impl Fn(SocketAddr)) {
@@ -18,6 +19,11 @@ pub fn with_server(which: Which, workers: usize, test: impl Fn(SocketAddr)) {
 
 /// As [`with_server`], with these settings but for the back end.
 pub fn with_settings(which: Which, settings: &Settings, test: impl Fn(SocketAddr)) {
+    with_listening(which, settings, |at| test(at.address));
+}
+
+/// As [`with_settings`], for servers with more than one port.
+pub fn with_listening(which: Which, settings: &Settings, test: impl Fn(Listening)) {
     let uring = photofinish_net::probe().io_uring.reason;
     if let Some(reason) = &uring {
         println!("skipped on io_uring: {reason}");
@@ -27,9 +33,8 @@ pub fn with_settings(which: Which, settings: &Settings, test: impl Fn(SocketAddr
         let flag = Arc::clone(&stop);
         let (tell, told) = channel();
         let settings = Settings { backend, ..settings.clone() };
-        let server = std::thread::spawn(move || {
-            serve(which, &settings, &flag, |at| tell.send(at.address).expect("the test waits"))
-        });
+        let server =
+            std::thread::spawn(move || serve(which, &settings, &flag, |at| tell.send(at).expect("the test waits")));
         test(told.recv().expect("it listens"));
         stop.raise();
         server.join().expect("ends well").expect("serves well");
