@@ -1,10 +1,14 @@
 //! What the laboratory asks for: `photofinish.visit/1`.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
 
+use photofinish_load::mix::is_of_connections;
 use photofinish_load::request::RequestError;
 use photofinish_load::{Checker, Expect, Protocol, Request, Schedule, Spread, StatusRule, UnknownProtocol};
 use photofinish_net::Backend;
+use photofinish_net::tls::{Alpn, Peer, PeerOptions, TlsError, Trust};
 use serde::Deserialize;
 
 use crate::cost::CpuSource;
@@ -37,8 +41,10 @@ pub enum DocumentError {
     Missing { target: usize, name: &'static str },
     #[error("targets[{target}].protocol: {error}")]
     Protocol { target: usize, error: UnknownProtocol },
-    #[error("targets[{target}].protocol: visits do not speak {protocol} yet: use http/1.1")]
-    Unspoken { target: usize, protocol: Protocol },
+    #[error("targets[{target}]: {error}")]
+    Tls { target: usize, error: TlsError },
+    #[error("{place} has a field `{name}`, which only HTTP/1.1 can send: leave it out")]
+    OfConnections { place: String, name: String },
     #[error("{place}: {error}")]
     Request { place: String, error: RequestError },
 }
@@ -65,6 +71,9 @@ pub struct Document {
     #[serde(default)]
     pub reconnect: bool,
     pub load: Load,
+    /// For targets whose protocol is encrypted.
+    #[serde(default)]
+    tls: TlsPart,
     /// For targets without one of their own.
     #[serde(default)]
     request: Option<RequestPart>,
@@ -101,6 +110,19 @@ pub enum Arrivals {
     #[default]
     Constant,
     Poisson,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[serde(default)]
+struct TlsPart {
+    /// PEM file of authorities; `null`: the system's.
+    ca: Option<PathBuf>,
+    insecure: bool,
+    /// Whom certificates have to be for; `null`: the target's address.
+    server_name: Option<String>,
+    resume: bool,
+    early_data: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -179,10 +201,7 @@ impl Document {
         for target in 0..self.targets.len() {
             self.checker(target)?;
             self.request(target)?;
-            match self.protocol(target)? {
-                Protocol::Http1 => {}
-                protocol => return Err(DocumentError::Unspoken { target, protocol }),
-            }
+            self.protocol(target)?;
         }
         Ok(())
     }
@@ -218,10 +237,53 @@ impl Document {
         text.map_or(Ok(Protocol::default()), str::parse).map_err(|error| DocumentError::Protocol { target, error })
     }
 
+    /// The other end of a target's TLS or QUIC, if its protocol is encrypted. Targets share none: a session of one is none
+    /// of another's.
+    pub fn peer(&self, target: usize) -> Result<Option<Arc<Peer>>, DocumentError> {
+        let alpn = match self.protocol(target)? {
+            Protocol::Http1 | Protocol::Http2 => return Ok(None),
+            Protocol::Http1Tls => Alpn::Http1,
+            Protocol::Http2Tls => Alpn::H2,
+            Protocol::Http3 => Alpn::H3,
+        };
+        let TlsPart { ca, insecure, server_name, resume, early_data } = &self.tls;
+        let options = PeerOptions {
+            trust: match ca {
+                _ if *insecure => Trust::Anybody,
+                Some(file) => Trust::File(file.clone()),
+                None => Trust::System,
+            },
+            name: server_name.clone().unwrap_or_else(|| self.targets[target].address.ip().to_string()),
+            protocols: vec![alpn],
+            resume: *resume,
+            early_data: *early_data,
+        };
+        let peer = Peer::new(&options).map_err(|error| DocumentError::Tls { target, error })?;
+        Ok(Some(Arc::new(peer)))
+    }
+
+    /// What one target is loaded with; `open`: by a schedule.
+    pub fn load_of(&self, target: usize, open: bool) -> Result<photofinish_load::Target, DocumentError> {
+        let (address, connections) = (self.targets[target].address, self.load.connections());
+        let (request, checker) = (self.request(target)?, self.checker(target)?);
+        let protocol = self.protocol(target)?;
+        Ok(photofinish_load::Target {
+            protocol,
+            peer: self.peer(target)?,
+            depth: if protocol.has_streams() { self.load.streams() } else { 1 },
+            ..photofinish_load::Target::new(address, request, connections, checker, open)
+        })
+    }
+
     /// The request of one target; its bytes are leaked.
     pub fn request(&self, target: usize) -> Result<Request, DocumentError> {
         let Target { address, request: own, .. } = &self.targets[target];
         let (part, place) = pick(target, own.as_ref(), self.request.as_ref(), "request")?;
+        if self.protocol(target)?.has_streams()
+            && let Some((name, _)) = part.headers.iter().find(|(name, value)| is_of_connections(name, value))
+        {
+            return Err(DocumentError::OfConnections { place, name: name.clone() });
+        }
         Request::build(&part.method, &address.to_string(), &part.path, &part.headers)
             .map_err(|error| DocumentError::Request { place, error })
     }

@@ -89,9 +89,6 @@ impl<'d, W: Write> Tour<'d, W> {
         let mut accounts: Vec<Account> = Vec::new();
         let mut sources: Vec<Option<&CpuSource>> = Vec::new();
         for (index, target) in document.targets.iter().enumerate() {
-            let request = document.request(index)?;
-            let connections = document.load.connections();
-            let checker = document.checker(index)?;
             let source = target.cpu.as_ref();
             let shared = sources.iter().position(|other| source.is_some() && *other == source);
             let account = shared.unwrap_or_else(|| {
@@ -100,10 +97,7 @@ impl<'d, W: Write> Tour<'d, W> {
                 accounts.len() - 1
             });
             stops.push(Stop {
-                driver: Driver::new(
-                    index as u32,
-                    photofinish_load::Target::new(target.address, request, connections, checker, open),
-                ),
+                driver: Driver::new(index as u32, document.load_of(index, open)?),
                 account,
                 schedule: document.schedule(index),
                 ledger: Ledger::default(),
