@@ -265,6 +265,12 @@ pub trait Handler {
     /// The timer set by [`Net::set_timer`] is due.
     fn timer<N: Net>(&mut self, net: &mut N);
 
+    /// The loop is about to end, with all its connections: the place for farewells. What is handed to QUIC or to UDP here still
+    /// leaves once; for the rest that is not certain.
+    fn stopping<N: Net>(&mut self, net: &mut N) {
+        let _ = net;
+    }
+
     /// All events of this batch have been delivered; what was queued leaves after this call.
     fn turn_ended<N: Net>(&mut self, net: &mut N);
 }

@@ -59,6 +59,8 @@ pub(crate) fn run<H: Handler>(
         handler.turn_ended(&mut net);
         net.flush_dirty();
     }
+    handler.stopping(&mut net);
+    net.flush_dirty();
     Ok(net.stats)
 }
 

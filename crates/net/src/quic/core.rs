@@ -153,6 +153,12 @@ impl Core {
         place.link.is_some().then_some(Conn { slot, generation: place.generation })
     }
 
+    /// All connections.
+    pub fn conns(&self) -> Vec<Conn> {
+        let living = self.places.iter().zip(self.settings.first_slot..).filter(|(place, _)| place.link.is_some());
+        living.map(|(place, slot)| Conn { slot, generation: place.generation }).collect()
+    }
+
     pub fn port_mut(&mut self, udp: Udp) -> Option<&mut Port> {
         self.ports.get_mut(udp.slot as usize)?.as_mut().filter(|port| port.udp == udp)
     }

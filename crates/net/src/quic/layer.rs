@@ -7,7 +7,7 @@ use quinn_proto::{Event, StreamEvent, StreamId};
 
 use super::core::Core;
 use super::link::Phase;
-use super::net::QuicNet;
+use super::net::{NO_ERROR, QuicNet};
 use super::receiving::Ending;
 use super::sending::is_final;
 use super::{Settings, Stream};
@@ -280,6 +280,14 @@ impl<H: Handler> Handler for Quic<H> {
         }
         self.core.run_timers();
         self.settle(net);
+    }
+
+    fn stopping<N: Net>(&mut self, net: &mut N) {
+        self.core.set_clock(net.turn_time());
+        self.handler.stopping(&mut QuicNet { net, core: &mut self.core });
+        for conn in self.core.conns() {
+            self.core.close(net, conn, NO_ERROR, b"this end stops");
+        }
     }
 
     fn turn_ended<N: Net>(&mut self, net: &mut N) {

@@ -13,7 +13,7 @@ use crate::tls::{Peer, Security, WireBytes};
 use crate::{Conn, Datagrams, Nanos, Net, Stats, TcpInfo, Udp};
 
 /// `H3_NO_ERROR` (RFC 9114, 8.1).
-const NO_ERROR: u64 = 0x100;
+pub(super) const NO_ERROR: u64 = 0x100;
 
 /// The loop as seen from above a layer of QUIC.
 pub struct QuicNet<'a, N> {

@@ -270,6 +270,10 @@ impl<H: Handler> Handler for Secure<H> {
         self.layer.pump(net);
     }
 
+    fn stopping<N: Net>(&mut self, net: &mut N) {
+        self.pass(net, |handler, over| handler.stopping(over));
+    }
+
     fn turn_ended<N: Net>(&mut self, net: &mut N) {
         self.pass(net, |handler, over| handler.turn_ended(over));
     }

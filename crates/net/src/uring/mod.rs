@@ -55,6 +55,7 @@ fn turns<H: Handler>(options: &Options, net: &mut UringNet, handler: &mut H) -> 
         }
         handler.turn_ended(net);
     }
+    handler.stopping(net);
     Ok(())
 }
 
