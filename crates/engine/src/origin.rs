@@ -50,7 +50,7 @@ pub struct Args {
 #[derive(clap::Args, Clone, Debug)]
 #[group(skip)]
 struct TlsArgs {
-    /// Port that speaks TLS 1.3 (HTTP/1.1 and HTTP/2 by ALPN); 0 takes a free one and prints it as JSON
+    /// Port that speaks TLS 1.3: HTTP/1.1 and HTTP/2 by ALPN, and HTTP/3 by UDP; 0 takes a free one and prints it as JSON
     #[arg(long, value_name = "PORT")]
     tls_port: Option<u16>,
     /// Certificates to show, the server's own first (PEM); without it one is made on the fly, for localhost
@@ -163,6 +163,10 @@ pub(crate) const fn fault_of(error: &ServeError) -> Fault {
             | NetError::UnknownBackend { .. }
             | NetError::Listen { .. },
         ) => Fault::BadInput,
-        ServeError::Net(_) | ServeError::Payload(_) | ServeError::Thread(_) | ServeError::Worker => Fault::Environment,
+        ServeError::Net(_)
+        | ServeError::Tls(_)
+        | ServeError::Payload(_)
+        | ServeError::Thread(_)
+        | ServeError::Worker => Fault::Environment,
     }
 }

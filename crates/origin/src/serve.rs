@@ -1,9 +1,10 @@
 //! Workers, listeners and signals around a handler.
 
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
 
-use photofinish_net::tls::{Alpn, Identity, Secure};
+use photofinish_net::quic::{self, Quic};
+use photofinish_net::tls::{Alpn, Identity, Secure, TlsError};
 use photofinish_net::{Backend, Handler, Nanos, NetError, Options, StopSignal};
 
 use crate::trials::Trials;
@@ -21,7 +22,7 @@ pub enum Which {
     Limit,
 }
 
-/// A port that speaks TLS, beside the one that does not.
+/// A port that speaks TLS, beside the one that does not: by TCP and, for HTTP/3, by UDP.
 #[derive(Clone, Debug)]
 pub struct TlsPort {
     /// 0 lets the kernel choose.
@@ -104,6 +105,9 @@ pub enum ServeError {
     /// The bodies can't be made.
     #[error(transparent)]
     Payload(#[from] photofinish_http::payload::PayloadError),
+    /// The identity does not do for QUIC.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// A loop failed.
     #[error(transparent)]
     Net(#[from] NetError),
@@ -117,8 +121,18 @@ fn identity(which: Which, tls: &TlsPort) -> Arc<Identity> {
     }))
 }
 
-/// The listeners of one worker: the one in clear text, and perhaps one with TLS.
-type Listeners = (TcpListener, Option<TcpListener>);
+/// The listeners of one worker: the one in clear text, and perhaps those with TLS.
+type Listeners = (TcpListener, Option<Secured>);
+
+/// What one worker has on the port with TLS.
+struct Secured {
+    tcp: TcpListener,
+    /// For HTTP/3, where the server speaks it.
+    udp: Option<UdpSocket>,
+}
+
+/// Ports that are tried where the kernel may choose: one that is free for TCP may be taken for UDP.
+const PORTS_TRIED: usize = 16;
 
 /// Serves until `stop` is raised; calls `listening` once, when connections are taken.
 pub fn serve(
@@ -128,7 +142,7 @@ pub fn serve(
     listening: impl FnOnce(Listening),
 ) -> Result<(), ServeError> {
     let (address, listeners) = open(settings)?;
-    let (tls_address, tls_listeners) = open_tls(settings)?;
+    let (tls_address, tls_listeners) = open_tls(which, settings)?;
     let secrets = settings.tls.as_ref().map(|tls| identity(which, tls));
     let handicap = Handicap::new(settings.spend);
     let trials = Trials::default();
@@ -146,7 +160,11 @@ pub fn serve(
         let (trials, most_body_bytes, secrets) = (trials.clone(), settings.most_body_bytes, secrets.clone());
         move || {
             let outcome = match which {
-                Which::Origin => work(&options, listeners, secrets, Origin::new(handicap, most_body_bytes, trials)),
+                Which::Origin => {
+                    let first_quic_slot = quic::Settings::beside(&options).first_slot;
+                    let origin = Origin::new(handicap, most_body_bytes, trials, first_quic_slot);
+                    work(&options, listeners, secrets, origin)
+                }
                 Which::Limit => work(&options, listeners, secrets, Limit::new(handicap)),
             };
             // One worker less would be another server than the one asked for.
@@ -174,18 +192,25 @@ pub fn serve(
     threads.into_iter().map(|thread| thread.join().unwrap_or(Err(ServeError::Worker))).fold(outcome, Result::and)
 }
 
-/// Runs one loop; the layer of TLS is there only if it is needed.
+/// Runs one loop; the layers of TLS and QUIC are there only if they are needed.
 fn work<H: Handler>(
     options: &Options,
     listeners: Listeners,
     secrets: Option<Arc<Identity>>,
     mut handler: H,
 ) -> Result<(), ServeError> {
-    let outcome = match listeners {
-        (clear, None) => photofinish_net::run(options, vec![clear], &mut handler),
-        (clear, Some(secured)) => {
-            photofinish_net::run(options, vec![clear, secured], &mut Secure::serving(handler, vec![None, secrets]))
+    let (clear, secured) = listeners;
+    let outcome = match (secured, secrets) {
+        (Some(Secured { tcp, udp: Some(udp) }), Some(secrets)) => {
+            let listeners = vec![clear, tcp];
+            let layer = Quic::new(handler, quic::Settings::beside(options));
+            let layer = layer.listening(udp, &secrets.speaking(&[Alpn::H3]), listeners.len())?;
+            photofinish_net::run(options, listeners, &mut Secure::serving(layer, vec![None, Some(secrets)]))
         }
+        (Some(Secured { tcp, udp: None }), secrets) => {
+            photofinish_net::run(options, vec![clear, tcp], &mut Secure::serving(handler, vec![None, secrets]))
+        }
+        (_, _) => photofinish_net::run(options, vec![clear], &mut handler),
     };
     outcome.map(|_| ()).map_err(ServeError::Net)
 }
@@ -199,10 +224,34 @@ pub(crate) fn open(settings: &Settings) -> Result<(SocketAddr, Vec<TcpListener>)
 }
 
 /// As [`open`], for TLS, if that is asked for.
-fn open_tls(settings: &Settings) -> Result<(Option<SocketAddr>, Vec<TcpListener>), ServeError> {
+fn open_tls(which: Which, settings: &Settings) -> Result<(Option<SocketAddr>, Vec<Secured>), ServeError> {
     let Some(tls) = &settings.tls else { return Ok((None, Vec::new())) };
-    let (address, listeners) = open_at(SocketAddr::new(settings.address, tls.port), settings.workers)?;
-    Ok((Some(address), listeners))
+    let wanted = SocketAddr::new(settings.address, tls.port);
+    let mut tried = 0;
+    loop {
+        let (address, listeners) = open_at(wanted, settings.workers)?;
+        let secured = |(tcp, udp)| Secured { tcp, udp };
+        if which == Which::Limit {
+            let without = std::iter::repeat_with(|| None);
+            return Ok((Some(address), listeners.into_iter().zip(without).map(secured).collect()));
+        }
+        tried += 1;
+        match open_udp(address, settings.workers) {
+            Ok(sockets) => {
+                let sockets = sockets.into_iter().map(Some);
+                return Ok((Some(address), listeners.into_iter().zip(sockets).map(secured).collect()));
+            }
+            Err(ServeError::InUse { .. }) if wanted.port() == 0 && tried < PORTS_TRIED => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// One socket a worker, all on one address.
+fn open_udp(address: SocketAddr, count: usize) -> Result<Vec<UdpSocket>, ServeError> {
+    // As with TCP: somebody else's socket with SO_REUSEPORT would share what arrives.
+    UdpSocket::bind(address).map_err(|source| ServeError::InUse { address, source })?;
+    (0..count).map(|_| quic::listen(address).map_err(ServeError::Net)).collect()
 }
 
 fn open_at(address: SocketAddr, count: usize) -> Result<(SocketAddr, Vec<TcpListener>), ServeError> {

@@ -107,11 +107,15 @@ pub struct H3Error {
 }
 
 impl H3Error {
-    pub(super) const fn connection(code: ErrorCode, what: &'static str) -> Self {
+    /// An error that ends the connection.
+    #[must_use]
+    pub const fn connection(code: ErrorCode, what: &'static str) -> Self {
         Self { scope: Scope::Connection, code, what }
     }
 
-    pub(super) const fn stream(code: ErrorCode, what: &'static str) -> Self {
+    /// An error that ends one stream.
+    #[must_use]
+    pub const fn stream(code: ErrorCode, what: &'static str) -> Self {
         Self { scope: Scope::Stream, code, what }
     }
 

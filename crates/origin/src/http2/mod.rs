@@ -1,19 +1,17 @@
 //! The origin over HTTP/2: streams and frames around the same requests and answers.
 
-mod outgoing;
 mod watch;
-
-use std::io::Write;
 
 use photofinish_http::h2::{Connection, ErrorCode, Event, H2Error, Limits};
 use photofinish_http::request::{Framing, Method};
 use photofinish_net::{Conn, Net};
 
 use crate::exchange::{Answer, Ask, Outcome, RequestFields};
+use crate::lowered::lowered;
 use crate::origin::Shared;
+use crate::outgoing::{Outgoing, Piece};
 use crate::route::decimal;
 use crate::upload::{Progress, Upload};
-use outgoing::{Outgoing, Piece};
 use watch::Watch;
 
 /// What evidence calls it.
@@ -45,7 +43,7 @@ pub(crate) struct Http2 {
     /// Requests whose bodies are read.
     uploads: Vec<(u32, Box<Upload>)>,
     /// Responses whose bodies leave, in turn.
-    bodies: Vec<Outgoing>,
+    bodies: Vec<Leaving>,
     /// Whose turn it is.
     turn: usize,
     watch: Watch,
@@ -62,6 +60,15 @@ struct Opening {
     /// Its body may wait for an interim response.
     expects: bool,
     head_only: bool,
+}
+
+/// A response whose body leaves.
+#[derive(Debug)]
+struct Leaving {
+    stream: u32,
+    body: Outgoing,
+    /// The request's body is unwanted: its stream is reset behind the response.
+    resets: bool,
 }
 
 /// A response that is about to be written.
@@ -253,21 +260,8 @@ impl Http2 {
         let &Response { stream, head_only, resets } = response;
         let Answer { status, content_type, fields, body, ticket } = answer;
         let end = head_only || body.len() == 0;
-        // Names travel in lower case.
-        let text = &mut shared.scratch;
-        text.clear();
-        text.extend(fields.iter().flat_map(|(name, _)| name.bytes()).map(|byte| byte.to_ascii_lowercase()));
-        let length_at = text.len();
-        // Writing to a Vec can't fail.
-        let _ = write!(text, "{}", body.len());
-        let (mut names, length) = text.split_at(length_at);
-        let further = fields.iter().map(|(name, value)| {
-            let (name, rest) = names.split_at(name.len());
-            names = rest;
-            (name, value.as_bytes())
-        });
-        let own = [(&b"content-type"[..], content_type.as_bytes()), (b"content-length", length)];
-        if !self.connection.respond(stream, status, own.into_iter().chain(further), end) {
+        let fields = lowered(&mut shared.scratch, content_type, body.len(), fields);
+        if !self.connection.respond(stream, status, fields, end) {
             return;
         }
         if end {
@@ -279,7 +273,7 @@ impl Http2 {
         if let Some(ticket) = ticket {
             self.watch.begin(stream, ticket);
         }
-        self.bodies.push(Outgoing::new(stream, body, resets));
+        self.bodies.push(Leaving { stream, body: Outgoing::new(body), resets });
     }
 
     /// Sends bodies as far as windows and the queue allow, a frame a stream in turn.
@@ -304,8 +298,8 @@ impl Http2 {
     /// Sends the next frame of the body whose turn it is; whether its windows allowed one.
     fn send_frame<N: Net>(&mut self, net: &mut N, shared: &mut Shared) -> bool {
         let Self { conn, connection, bodies, turn, watch, .. } = self;
-        let body = &mut bodies[*turn];
-        let (stream, resets) = (body.stream, body.resets);
+        let Leaving { stream, body, resets } = &mut bodies[*turn];
+        let (stream, resets) = (*stream, *resets);
         let most = connection.sendable(stream).min(connection.most_frame_bytes());
         if most == 0 {
             *turn += 1;
@@ -330,7 +324,7 @@ impl Http2 {
             if resets {
                 connection.reset(stream, ErrorCode::NO_ERROR);
             }
-            shared.service.recycle(bodies.remove(*turn).into_memory());
+            shared.service.recycle(bodies.remove(*turn).body.into_memory());
         } else {
             *turn += 1;
         }

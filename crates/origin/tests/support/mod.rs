@@ -5,11 +5,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
+use photofinish_net::tls::{Authority, Identity, IdentityOptions};
 use photofinish_net::{Backend, StopSignal};
-use photofinish_origin::{Listening, Settings, Which, serve};
+use photofinish_origin::{Listening, Settings, TlsPort, Which, serve};
 
 pub mod client;
 pub mod h2;
+pub mod h3;
 pub mod relay;
 
 /// Runs a server while `test` talks to it, once per back end.
@@ -20,6 +22,13 @@ pub fn with_server(which: Which, workers: usize, test: impl Fn(SocketAddr)) {
 /// As [`with_server`], with these settings but for the back end.
 pub fn with_settings(which: Which, settings: &Settings, test: impl Fn(SocketAddr)) {
     with_listening(which, settings, |at| test(at.address));
+}
+
+/// Settings of a server with a port for TLS, whose certificate is good for this machine.
+pub fn secured() -> Settings {
+    let authority = Authority::for_localhost().expect("a certificate");
+    let identity = Identity::of(&authority, &IdentityOptions::default()).expect("an identity");
+    Settings { tls: Some(TlsPort { port: 0, identity: Arc::new(identity) }), ..Settings::default() }
 }
 
 /// As [`with_settings`], for servers with more than one port.

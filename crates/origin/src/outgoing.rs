@@ -1,4 +1,4 @@
-//! Bodies of responses on their way over the streams of one connection.
+//! Bodies of responses on their way over streams.
 
 use photofinish_http::payload;
 
@@ -6,23 +6,15 @@ use crate::exchange::Content;
 
 /// The rest of one response's body.
 #[derive(Debug)]
-pub(super) struct Outgoing {
-    pub stream: u32,
-    rest: Rest,
-    /// The request's body is unwanted: its stream is reset behind the response.
-    pub resets: bool,
-}
-
-#[derive(Debug)]
-enum Rest {
-    Static(&'static [u8]),
+pub(crate) enum Outgoing {
+    Static { bytes: &'static [u8], sent: usize },
     Made { bytes: Vec<u8>, sent: usize },
     Payload { size: u64, sent: u64 },
 }
 
 /// The next bytes of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece<'a> {
+pub(crate) enum Piece<'a> {
     /// To be sent without a copy.
     Static(&'static [u8]),
     /// To be copied.
@@ -40,40 +32,47 @@ impl Piece<'_> {
 }
 
 impl Outgoing {
-    pub fn new(stream: u32, body: Content, resets: bool) -> Self {
-        let rest = match body {
-            Content::Static(bytes) => Rest::Static(bytes),
-            Content::Made(bytes) => Rest::Made { bytes, sent: 0 },
-            Content::Payload(size) => Rest::Payload { size, sent: 0 },
-        };
-        Self { stream, rest, resets }
+    pub fn new(body: Content) -> Self {
+        match body {
+            Content::Static(bytes) => Self::Static { bytes, sent: 0 },
+            Content::Made(bytes) => Self::Made { bytes, sent: 0 },
+            Content::Payload(size) => Self::Payload { size, sent: 0 },
+        }
     }
 
     /// The memory of a body that has left; nothing if it was not made for it.
     pub fn into_memory(self) -> Vec<u8> {
-        if let Rest::Made { bytes, .. } = self.rest { bytes } else { Vec::new() }
+        if let Self::Made { bytes, .. } = self { bytes } else { Vec::new() }
     }
 
     /// Takes the next bytes off, at most `most`, never none if there are some and `most` is not 0; whether they are the last.
     pub fn next(&mut self, most: usize) -> (Piece<'_>, bool) {
-        match &mut self.rest {
-            Rest::Static(rest) => {
-                let (piece, after) = rest.split_at(most.min(rest.len()));
-                *rest = after;
-                (Piece::Static(piece), after.is_empty())
+        match self {
+            Self::Static { bytes, sent } => {
+                let from = *sent;
+                *sent = bytes.len().min(from.saturating_add(most));
+                (Piece::Static(&bytes[from..*sent]), *sent == bytes.len())
             }
-            Rest::Made { bytes, sent } => {
+            Self::Made { bytes, sent } => {
                 let from = *sent;
                 *sent = bytes.len().min(from.saturating_add(most));
                 (Piece::Made(&bytes[from..*sent]), *sent == bytes.len())
             }
-            Rest::Payload { size, sent } => {
+            Self::Payload { size, sent } => {
                 let most = usize::try_from(*size - *sent).map_or(most, |left| left.min(most));
                 // The memory was there when the request was taken, and stays.
                 let piece = payload::piece(*sent, most).unwrap_or_default();
                 *sent += piece.len() as u64;
                 (Piece::Static(piece), sent == size)
             }
+        }
+    }
+
+    /// The last `bytes` bytes that were taken off did not leave.
+    pub fn give_back(&mut self, bytes: usize) {
+        match self {
+            Self::Static { sent, .. } | Self::Made { sent, .. } => *sent -= bytes,
+            Self::Payload { sent, .. } => *sent -= bytes as u64,
         }
     }
 }
@@ -86,8 +85,10 @@ mod tests {
     use crate::exchange::Content;
 
     fn all(body: Content, most: usize) -> Vec<u8> {
-        let (mut outgoing, mut bytes) = (Outgoing::new(1, body, false), Vec::new());
+        let (mut outgoing, mut bytes) = (Outgoing::new(body), Vec::new());
         loop {
+            let given_back = outgoing.next(most).0.len();
+            outgoing.give_back(given_back);
             let (piece, last) = outgoing.next(most);
             assert!((1..=most).contains(&piece.len()));
             let (Piece::Static(piece) | Piece::Made(piece)) = piece;
