@@ -2,26 +2,46 @@
 
 use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
 use rustls::server::{ServerConnectionData, UnbufferedServerConnection};
-use rustls::unbuffered::{ConnectionState, ReadEarlyData, UnbufferedConnectionCommon, UnbufferedStatus};
+use rustls::unbuffered::UnbufferedStatus;
+use rustls::unbuffered::{ConnectionState, ReadEarlyData, TransmitTlsData, UnbufferedConnectionCommon};
 use rustls::{CommonState, HandshakeKind};
 
-use super::half::Half;
+use super::half::{Half, RECORD_OVERHEAD};
 use super::records::{Records, Schedule};
 use super::{Alpn, Failure, Identity, Peer, Security};
 
 /// Longer chunks of a handshake do not exist: a certificate's length has 24 bits.
 const MOST_FLIGHT: usize = 17 << 20;
 
+/// The record that a client sends behind its early data if, and only if, the server has accepted it (RFC 8446, 4.5).
+const END_OF_EARLY_DATA: usize = 4 + RECORD_OVERHEAD;
+
 /// Either side of a handshake.
-pub(super) enum Handshake {
+enum Side {
     Client(Box<UnbufferedClientConnection>),
     Server(Box<UnbufferedServerConnection>),
+}
+
+/// What became of data that was sent before the end of the handshake.
+#[derive(Default)]
+struct Early {
+    /// There was the time for it.
+    offered: bool,
+    accepted: bool,
+}
+
+/// A handshake that is not complete.
+pub(super) struct Handshake {
+    side: Side,
+    early: Early,
 }
 
 /// How far a handshake has got.
 pub(super) enum Progress {
     /// It needs more input.
     More,
+    /// Data may be sent already: [`Handshake::send_early`] comes next.
+    Early,
     /// It is complete.
     Done {
         /// The peer has said already that nothing follows.
@@ -33,32 +53,63 @@ pub(super) enum Progress {
 
 impl Handshake {
     pub fn client(peer: &Peer) -> Result<Self, rustls::Error> {
-        UnbufferedClientConnection::new(peer.config().clone(), peer.name().clone()).map(|it| Self::Client(Box::new(it)))
+        let connection = UnbufferedClientConnection::new(peer.config().clone(), peer.name().clone())?;
+        Ok(Self { side: Side::Client(Box::new(connection)), early: Early::default() })
     }
 
     pub fn server(identity: &Identity) -> Result<Self, rustls::Error> {
-        UnbufferedServerConnection::new(identity.config().clone()).map(|it| Self::Server(Box::new(it)))
+        let connection = UnbufferedServerConnection::new(identity.config().clone())?;
+        Ok(Self { side: Side::Server(Box::new(connection)), early: Early::default() })
     }
 
     /// Takes `input`, of which it changes what it has read; appends what has to be sent to `output`, and data that came with
     /// the peer's last message to `data`. Returns how much of the input is done with; the rest has to be there again.
     pub fn advance(&mut self, input: &mut [u8], output: &mut Vec<u8>, data: &mut Vec<u8>) -> (usize, Progress) {
-        match self {
-            Self::Client(connection) => advance(&mut **connection, input, output, data),
-            Self::Server(connection) => advance(&mut **connection, input, output, data),
+        let Self { side, early } = self;
+        match side {
+            Side::Client(connection) => advance(&mut **connection, early, input, output, data),
+            Side::Server(connection) => advance(&mut **connection, early, input, output, data),
         }
+    }
+
+    /// Appends `text` as early data to `output`, behind the first message. Returns how much of it the server may be sent.
+    pub fn send_early(&mut self, text: &[u8], output: &mut Vec<u8>) -> usize {
+        let Side::Client(connection) = &mut self.side else { return 0 };
+        let UnbufferedStatus { state: Ok(ConnectionState::TransmitTlsData(mut transmitting)), .. } =
+            connection.process(&mut [])
+        else {
+            return 0;
+        };
+        let start = output.len();
+        let mut written = 0;
+        if let Some(mut early) = transmitting.may_encrypt_early_data()
+            && !text.is_empty()
+        {
+            output.resize(start + text.len() + RECORD_OVERHEAD, 0);
+            written = early.encrypt(text, &mut output[start..]).unwrap_or(0);
+            output.truncate(start + written);
+        }
+        transmitting.done();
+        written.saturating_sub(RECORD_OVERHEAD)
+    }
+
+    /// What is known before the server has answered, of a session that is gone on with to send early data.
+    pub fn expected(&self, peer: &Peer) -> Option<Security> {
+        let Side::Client(connection) = &self.side else { return None };
+        let alpn = if let [only] = peer.protocols() { Some(*only) } else { None };
+        Some(Security { alpn, resumed: true, ..security(connection) })
     }
 
     /// What a completed handshake came to, and the records behind it.
     pub fn finish(self, keeps_tickets: bool) -> Result<(Security, Records), Failure> {
         let failed = |error: rustls::Error| Failure::Handshake { why: error.to_string() };
-        let (security, secrets, schedule) = match self {
-            Self::Client(connection) => {
-                let security = security(&connection);
+        let (security, secrets, schedule) = match self.side {
+            Side::Client(connection) => {
+                let security = Security { early_data: self.early.accepted, ..security(&connection) };
                 let (secrets, rest) = connection.dangerous_into_kernel_connection().map_err(failed)?;
                 (security, secrets, Schedule::Client(Box::new(rest)))
             }
-            Self::Server(connection) => {
+            Side::Server(connection) => {
                 let security = security(&connection);
                 let (secrets, rest) = connection.dangerous_into_kernel_connection().map_err(failed)?;
                 (security, secrets, Schedule::Server(Box::new(rest)))
@@ -88,6 +139,7 @@ trait Shake {
     fn is_complete(&self) -> bool;
     fn has_to_say(&self) -> bool;
     fn read_early(read: ReadEarlyData<'_, '_, Self::Data>, into: &mut Vec<u8>);
+    fn may_send_early(transmitting: &mut TransmitTlsData<'_, Self::Data>) -> bool;
 }
 
 impl Shake for UnbufferedClientConnection {
@@ -106,6 +158,10 @@ impl Shake for UnbufferedClientConnection {
     }
 
     fn read_early(_read: ReadEarlyData<'_, '_, Self::Data>, _into: &mut Vec<u8>) {}
+
+    fn may_send_early(transmitting: &mut TransmitTlsData<'_, Self::Data>) -> bool {
+        transmitting.may_encrypt_early_data().is_some()
+    }
 }
 
 impl Shake for UnbufferedServerConnection {
@@ -128,10 +184,15 @@ impl Shake for UnbufferedServerConnection {
             into.extend_from_slice(record.payload);
         }
     }
+
+    fn may_send_early(_transmitting: &mut TransmitTlsData<'_, Self::Data>) -> bool {
+        false
+    }
 }
 
 fn advance<S: Shake>(
     connection: &mut S,
+    early: &mut Early,
     input: &mut [u8],
     output: &mut Vec<u8>,
     data: &mut Vec<u8>,
@@ -142,12 +203,19 @@ fn advance<S: Shake>(
         let UnbufferedStatus { discard, state } = connection.process(&mut input[used..]);
         let progress = match state {
             Ok(ConnectionState::EncodeTlsData(mut encoding)) => {
+                let start = output.len();
                 append(output, |space| encoding.encode(space).ok());
+                early.accepted |= early.offered && output.len() - start == END_OF_EARLY_DATA;
                 None
             }
-            Ok(ConnectionState::TransmitTlsData(transmitting)) => {
-                transmitting.done();
-                None
+            Ok(ConnectionState::TransmitTlsData(mut transmitting)) => {
+                if !early.offered && S::may_send_early(&mut transmitting) {
+                    early.offered = true;
+                    Some(Progress::Early)
+                } else {
+                    transmitting.done();
+                    None
+                }
             }
             Ok(ConnectionState::ReadTraffic(mut read)) => {
                 while let Some(Ok(record)) = read.next_record() {

@@ -8,6 +8,7 @@ use rcgen::{KeyUsagePurpose, PKCS_ECDSA_P256_SHA256};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::ServerSessionMemoryCache;
 use time::{Duration, OffsetDateTime};
 
 use super::trust::certificates;
@@ -23,6 +24,9 @@ const DAYS: u32 = 30;
 const MOST_DAYS: i64 = 366_000;
 /// Bytes of early data that a server takes where that was asked for: what rustls takes before it refuses.
 const EARLY_BYTES: u32 = 16 * 1024;
+
+/// Sessions that such a server keeps.
+const SESSIONS: usize = 4096;
 
 /// What a server offers beside its certificate.
 #[derive(Clone, Debug)]
@@ -77,8 +81,13 @@ impl Identity {
             .with_no_client_auth()
             .with_single_cert(chain, key)?;
         config.alpn_protocols = Alpn::wire(&options.protocols);
-        config.ticketer = rustls::crypto::ring::Ticketer::new()?;
-        config.max_early_data_size = if options.early_data { EARLY_BYTES } else { 0 };
+        if options.early_data {
+            // With sessions that the server keeps, and takes once: a ticket could be shown again, with its data.
+            config.session_storage = ServerSessionMemoryCache::new(SESSIONS);
+            config.max_early_data_size = EARLY_BYTES;
+        } else {
+            config.ticketer = rustls::crypto::ring::Ticketer::new()?;
+        }
         config.enable_secret_extraction = true;
         Ok(Self { config: Arc::new(config) })
     }

@@ -22,7 +22,10 @@ pub struct PeerOptions {
     pub protocols: Vec<Alpn>,
     /// Goes on with earlier sessions where the server lets it.
     pub resume: bool,
-    /// Sends data before the handshake ends where an earlier session allows it; needs `resume`.
+    /// Sends what is queued in [`crate::Handler::connected`] before the handshake ends, 16 KiB at most, where an earlier
+    /// session allows it; needs `resume`. [`crate::Handler::connected`] then comes at once, and what it can be told of the
+    /// connection's security is what is expected, until the server has answered. Data that the server does not accept is sent
+    /// again. Anybody may send it a second time: for requests that do no harm twice.
     pub early_data: bool,
 }
 

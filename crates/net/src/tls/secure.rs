@@ -85,7 +85,7 @@ impl<H: Handler> Secure<H> {
                 handler.received(&mut over, conn, &buffer[plain]);
             }
             match news {
-                News::Nothing => break,
+                News::Nothing | News::Early => break,
                 News::Ready => self.ready(net, conn),
                 News::Closed => self.end(net, conn, Closed::ByPeer),
                 News::Failed(failure) => self.end(net, conn, Closed::Failed(failure.into())),
@@ -100,12 +100,14 @@ impl<H: Handler> Secure<H> {
         let (first, closed, listener) = (std::mem::take(&mut session.first), session.closed, session.listener);
         session.known = true;
         self.layer.mark_dirty(conn);
-        let is_client = self.layer.session(conn).is_some_and(|session| session.peer.is_some());
+        let (is_client, is_early) =
+            self.layer.session(conn).map_or((false, false), |session| (session.peer.is_some(), session.early));
         let (handler, mut over) = self.above(net);
-        if is_client {
-            handler.connected(&mut over, conn);
-        } else {
-            handler.accepted(&mut over, conn, listener);
+        match (is_client, is_early) {
+            (false, _) => handler.accepted(&mut over, conn, listener),
+            (true, false) => handler.connected(&mut over, conn),
+            // It has heard already.
+            (true, true) => {}
         }
         if !first.is_empty() && self.is_open(conn) {
             let (handler, mut over) = self.above(net);
@@ -152,9 +154,23 @@ impl<H: Handler> Secure<H> {
             }
             Err(error) => News::Failed(Failure::Handshake { why: error.to_string() }),
         };
-        self.layer.hand_over(net, conn);
-        if let News::Failed(failure) = news {
-            self.end(net, conn, Closed::Failed(failure.into()));
+        match news {
+            News::Failed(failure) => {
+                self.layer.hand_over(net, conn);
+                self.end(net, conn, Closed::Failed(failure.into()));
+            }
+            News::Early => {
+                // Both leave together, what the handler has to say behind the first message.
+                let hello = std::mem::take(&mut self.layer.cipher);
+                let (handler, mut over) = self.above(net);
+                handler.connected(&mut over, conn);
+                self.layer.cipher = hello;
+                if let Some((session, cipher)) = self.layer.at_work(conn) {
+                    session.write_early(cipher);
+                }
+                self.layer.hand_over(net, conn);
+            }
+            News::Nothing | News::Ready | News::Closed => self.layer.hand_over(net, conn),
         }
     }
 }

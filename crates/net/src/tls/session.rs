@@ -29,6 +29,8 @@ pub(super) enum Stage {
 pub(super) enum News {
     /// Nothing more before more input.
     Nothing,
+    /// Data may be sent before the handshake is complete.
+    Early,
     /// The handshake is complete; there may be more to read.
     Ready,
     /// The peer said that nothing follows.
@@ -65,6 +67,10 @@ pub(super) struct Session {
     partial: Vec<u8>,
     /// Data that came with the end of the handshake.
     pub first: Vec<u8>,
+    /// The handler has heard that it may send, before the end of the handshake.
+    pub early: bool,
+    /// What it has sent so, until the server has accepted it.
+    unsure: Vec<u8>,
     /// Ciphertext handed to the loop since its queue was last known to be short.
     ahead: usize,
     /// Plaintext in records since the loop's queue was last told to be empty.
@@ -97,6 +103,8 @@ impl Session {
             out: Outbox::default(),
             partial: Vec::new(),
             first: Vec::new(),
+            early: false,
+            unsure: Vec::new(),
             ahead: 0,
             sealed: 0,
             dirty: false,
@@ -153,8 +161,13 @@ impl Session {
         let (used, progress) = handshake.advance(input, output, &mut self.first);
         let news = match progress {
             Progress::More => News::Nothing,
+            Progress::Early => {
+                self.early = true;
+                self.security = self.peer.as_ref().and_then(|peer| handshake.expected(peer));
+                News::Early
+            }
             Progress::Failed(error) => News::Failed(self.failure(&error)),
-            Progress::Done { closed } => match self.open() {
+            Progress::Done { closed } => match self.open(output) {
                 Ok(()) => {
                     self.closed = closed;
                     News::Ready
@@ -172,11 +185,21 @@ impl Session {
         }
     }
 
-    /// From the handshake to the records.
-    fn open(&mut self) -> Result<(), Failure> {
+    /// Appends what is queued as early data to `output`: a record at most.
+    pub fn write_early(&mut self, output: &mut Vec<u8>) {
+        let Stage::Shaking(handshake) = &mut self.stage else { return };
+        let mut text = Vec::new();
+        self.out.copy_to(&mut text, MOST_TEXT);
+        text.truncate(handshake.send_early(&text, output));
+        self.out.advance(text.len());
+        self.unsure = text;
+    }
+
+    /// From the handshake to the records; early data that the server has not taken is the first in them.
+    fn open(&mut self, output: &mut Vec<u8>) -> Result<(), Failure> {
         let Stage::Shaking(handshake) = std::mem::replace(&mut self.stage, Stage::Broken) else { return Ok(()) };
         let keeps_tickets = self.peer.as_ref().is_some_and(|peer| peer.resumes());
-        let (security, records) = handshake.finish(keeps_tickets)?;
+        let (security, mut records) = handshake.finish(keeps_tickets)?;
         if let Some(peer) = &self.peer {
             // Only HTTP/1.1 is older than the negotiation, and may go without.
             let asked = peer.protocols();
@@ -184,6 +207,11 @@ impl Session {
             if !asked.is_empty() && !asked.contains(&chosen) {
                 return Err(Failure::protocol(asked, security.alpn));
             }
+        }
+        let unsure = std::mem::take(&mut self.unsure);
+        if !security.early_data && !unsure.is_empty() {
+            records.seal(output, |text| text.extend_from_slice(&unsure));
+            self.sealed += unsure.len();
         }
         self.security = Some(security);
         self.stage = Stage::Open(Box::new(records));

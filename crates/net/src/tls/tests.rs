@@ -227,3 +227,45 @@ fn a_worn_key_is_replaced_and_the_peer_follows() {
         assert_eq!(heard, [turn; 150]);
     }
 }
+
+#[test]
+fn early_data_arrives_with_the_first_message_or_once_it_is_refused_again() {
+    let authority = Authority::for_localhost().expect("made");
+    let options = IdentityOptions { protocols: vec![Alpn::Http1], early_data: true };
+    let identity = Identity::of(&authority, &options).expect("made");
+    // What one has kept the other does not know.
+    let stranger = Identity::of(&authority, &options).expect("made");
+    let peer = PeerOptions { trust: Trust::Anybody, resume: true, early_data: true, ..PeerOptions::default() };
+    let peer = Arc::new(Peer::new(&peer).expect("made"));
+    for (server, expected) in [(&identity, None), (&identity, Some(true)), (&stranger, Some(false))] {
+        let mut theirs: Connection = ServerConnection::new(Arc::clone(server.config())).expect("begins").into();
+        let stage = Stage::Shaking(Handshake::client(&peer).expect("begins"));
+        let mut ours = End::around(Session::new(CONN, stage, Some(Arc::clone(&peer)), 0));
+        let (_, news) = ours.session.shake(&mut [], &mut ours.output);
+        assert_eq!(news == News::Early, expected.is_some());
+        let mut heard = Vec::new();
+        if news == News::Early {
+            assert!(ours.session.security.is_some_and(|security| security.resumed && !security.early_data));
+            ours.session.out.push(b"early ");
+            ours.session.write_early(&mut ours.output);
+            assert!(ours.session.out.is_empty());
+            let mut first = &std::mem::take(&mut ours.output)[..];
+            while !first.is_empty() {
+                theirs.read_tls(&mut first).expect("reads");
+                theirs.process_new_packets().expect("valid");
+            }
+            let Connection::Server(server) = &mut theirs else { panic!("a server") };
+            if let Some(mut early) = server.early_data() {
+                early.read_to_end(&mut heard).expect("reads");
+            }
+            assert_eq!(heard == b"early ", expected == Some(true));
+        }
+        heard.extend(talk(&mut theirs, &mut ours, &[900]));
+        ours.say(b"later");
+        heard.extend(talk(&mut theirs, &mut ours, &[900]));
+        let all: &[u8] = if expected.is_some() { b"early later" } else { b"later" };
+        assert_eq!(heard, all, "{expected:?}");
+        let security = ours.session.security.expect("negotiated");
+        assert_eq!((security.resumed, security.early_data), (expected == Some(true), expected == Some(true)));
+    }
+}
