@@ -21,12 +21,10 @@ impl Reqwest {
             Version::H2 => client.http2_prior_knowledge(),
             Version::H3 => return Err("reqwest speaks HTTP/1.1 and HTTP/2 here".into()),
         };
-        if let Some(path) = &settings.ca {
-            // Fails only where one is installed already.
-            let _ = rustls::crypto::ring::default_provider().install_default();
-            let roots = Certificate::from_pem_bundle(&std::fs::read(path)?)?;
-            client = client.tls_certs_only(roots).tls_version_min(tls::Version::TLS_1_3);
-        }
+        // reqwest wants a provider in clear text too. Installing one fails only where there is one already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let roots = settings.ca.as_ref().map(std::fs::read).transpose()?.unwrap_or_default();
+        client = client.tls_certs_only(Certificate::from_pem_bundle(&roots)?).tls_version_min(tls::Version::TLS_1_3);
         if !settings.keep {
             client = client.pool_max_idle_per_host(0);
         }
