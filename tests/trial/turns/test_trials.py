@@ -92,14 +92,13 @@ CODED_PROOF = Proof(0, "ab", "ab", {}, None, encoded_bytes=250)
 
 
 def coded_window(cycle: int, **changes: Any) -> dict[str, Any]:
-    evidence = {"codings": {"br": 4}, "encode_ns": 44, "sent_body_bytes": 4 * 250}
+    evidence = {"codings": {"br": 4}, "encode_ns": 44, "sent_body_bytes": 4 * 250, "acked_bytes": 4 * 300}
     stages = {"transfer_ns": 2000, "decode_ns": 500, "parse_ns": 1000, "records": 16, "codings": {"br": 4}}
     return window(cycle, **{**stages, "evidence": evidence, **changes})
 
 
 def test_windows_of_a_coded_cell_hold_the_stages_and_what_lies_beside_them() -> None:
-    whole = {"evidence": {"acked_bytes": 4800, "completed": 16}}
-    trial = judged(coded_window(0), coded_window(1, wall_ns=None), target=whole, own=CODED, proof=CODED_PROOF)
+    trial = judged(coded_window(0), coded_window(1, wall_ns=None), own=CODED, proof=CODED_PROOF)
     assert trial.void is None
     values = trial.windows[0].values
     assert (values["transfer_ns"], values["decode_ns"], values["parse_ns"]) == (2000, 500, 1000)

@@ -78,7 +78,7 @@ def _trial(cell: Cell, parameters: TurnsParameters, turns: Told, each: Turned, *
     rest_ns = _sum(windows, "rest_wall_ns")
     rest_share = _sum(windows, "rest_cpu_ns") / rest_ns if rest_ns else 0.0
     wanted = set(cell.metrics)
-    figures = _figures(parameters, each, target)
+    figures = _figures(parameters, each, target, account)
     void = (
         _failure(windows, target, each)
         or account.void(parameters)
@@ -173,10 +173,13 @@ def _labels(
     return labels
 
 
-def _figures(parameters: TurnsParameters, each: Turned, target: Mapping[str, Any]) -> dict[str, float | None]:
+def _figures(
+    parameters: TurnsParameters, each: Turned, target: Mapping[str, Any], account: Account
+) -> dict[str, float | None]:
     own = target.get("rss_peak_bytes")
-    whole = target.get("evidence") or {}
-    acked, completed = whole.get("acked_bytes"), whole.get("completed")
+    # Both edges of a window lie behind a response whose acknowledgement is under way: what is missing at one is there too much
+    # at the other.
+    acked, completed = account.acked_bytes, account.completed
     encoded = each.proof.encoded_bytes
     peaks = [peak for peak in (own, None if own else each.after.rss_peak_bytes) if peak is not None]
     return {
@@ -185,7 +188,7 @@ def _figures(parameters: TurnsParameters, each: Turned, target: Mapping[str, Any
         "stack_peak_bytes": each.after.stack_bytes,
         "encoded_bytes": encoded,
         "ratio": parameters.bytes / encoded if encoded else None,
-        "wire_bytes_per_response": acked / completed if acked is not None and completed else None,
+        "wire_bytes_per_response": acked / completed if encoded and acked is not None and completed else None,
     }
 
 
