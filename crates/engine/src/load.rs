@@ -130,7 +130,7 @@ impl Args {
         let pacing = self.pace.resolve()?;
         self.checks.check(pacing.duration)?;
         self.outputs.check()?;
-        let groups = requests::groups(&self.requests)?;
+        let groups = requests::groups(&self.requests, self.checks.coding)?;
         self.speaking.check(&groups, self.pace.pipeline)?;
         let spoken: Result<Vec<Speaking>, String> = groups.iter().map(|group| self.speaking.with(group)).collect();
         Ok((groups, spoken?, pacing))

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use photofinish_http::coding::Coding;
+
 use crate::Reason;
 
 /// Which status counts.
@@ -22,6 +24,8 @@ pub struct Expect {
     pub body_bytes: Option<u64>,
     /// The body's xxh3-64, seed 0.
     pub body_xxh3: Option<u64>,
+    /// The content coding; with one, body and hash are the decoded body's. None: not looked at.
+    pub coding: Option<Coding>,
     /// What is not given above must equal the first accepted response.
     pub same_body: bool,
 }
@@ -61,15 +65,19 @@ impl Checker {
         self.first.get().copied()
     }
 
-    /// Accepts a complete response, or says what is wrong with it.
-    pub fn check(&self, status: u16, body: BodyMark) -> Result<(), Reason> {
-        let status_fits = match self.expect.status {
+    /// Whether the status is one that counts.
+    pub fn check_status(&self, status: u16) -> Result<(), Reason> {
+        let fits = match self.expect.status {
             StatusRule::Exactly(expected) => status == expected,
             StatusRule::Success => (200..300).contains(&status),
         };
-        if !status_fits {
-            return Err(Reason::Status);
-        }
+        if fits { Ok(()) } else { Err(Reason::Status) }
+    }
+
+    /// Accepts a complete response, or says what is wrong with it.
+    #[inline]
+    pub fn check(&self, status: u16, body: BodyMark) -> Result<(), Reason> {
+        self.check_status(status)?;
         if self.expect.body_bytes.is_some_and(|expected| expected != body.bytes) {
             return Err(Reason::Length);
         }
@@ -92,7 +100,7 @@ mod tests {
     const BODY: BodyMark = BodyMark { bytes: 12, xxh3: 7 };
 
     fn checker(body_bytes: Option<u64>, body_xxh3: Option<u64>, same_body: bool) -> Checker {
-        Checker::new(Expect { status: StatusRule::Success, body_bytes, body_xxh3, same_body })
+        Checker::new(Expect { status: StatusRule::Success, body_bytes, body_xxh3, coding: None, same_body })
     }
 
     #[test]

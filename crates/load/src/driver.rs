@@ -6,6 +6,7 @@ mod events;
 mod http2;
 mod link;
 mod outcome;
+mod received;
 mod streams;
 mod target;
 #[cfg(test)]
@@ -22,6 +23,7 @@ use outcome::Finding;
 use photofinish_http::response::{HeadCache, Known};
 use photofinish_net::tls::Peer;
 use photofinish_net::{Conn, Nanos, Net};
+use received::Decoding;
 use wire::{Requests, Wire};
 
 pub use target::{Target, Windows};
@@ -81,6 +83,8 @@ pub struct Driver {
     next_source: usize,
     mix: Mix,
     checkers: Vec<Checker>,
+    /// Where a content coding is expected.
+    decoding: Option<Box<Decoding>>,
     /// Empty unless they are asked for.
     entries: Vec<EntryTally>,
     links: Vec<Link>,
@@ -132,6 +136,7 @@ impl Driver {
             sources: target.sources,
             next_source: 0,
             mix: target.mix,
+            decoding: Decoding::of(&target.checkers),
             checkers: target.checkers,
             entries: (0..kinds).filter(|_| target.count_entries).map(|_| entry()).collect(),
             links: (0..target.connections).map(|_| Link::new()).collect(),

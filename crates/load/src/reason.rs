@@ -23,13 +23,15 @@ pub enum Reason {
     Timeout,
     /// The server does not speak what was asked for.
     Protocol,
+    /// The body is in another content coding than asked for, or does not decode.
+    Coding,
     /// The handshake failed, or the certificate can't be trusted.
     Tls,
 }
 
 impl Reason {
     /// All reasons, in the order of reports.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Status,
         Self::Length,
         Self::Hash,
@@ -39,6 +41,7 @@ impl Reason {
         Self::Connect,
         Self::Timeout,
         Self::Protocol,
+        Self::Coding,
         Self::Tls,
     ];
 
@@ -55,6 +58,7 @@ impl Reason {
             Self::Connect => "connect",
             Self::Timeout => "timeout",
             Self::Protocol => "protocol",
+            Self::Coding => "coding",
             Self::Tls => "tls",
         }
     }

@@ -77,12 +77,16 @@ impl Tally {
 pub struct Evidence {
     /// Status code.
     pub status: u16,
-    /// Body length after transfer decoding.
+    /// Body length after transfer decoding, and after content decoding where a coding is expected.
     pub body_bytes: u64,
     /// The body's xxh3-64 (seed 0), 16 hexadecimal digits.
     pub body_xxh3: String,
     /// The whole response as it came, interim responses, framing and trailers included, in bytes.
     pub wire_bytes: u64,
+    /// What `Content-Encoding` says; `identity` if there is none.
+    pub coding: String,
+    /// Length of the body as it was sent, transfer coding removed.
+    pub encoded_bytes: u64,
     /// Status line and header fields; bytes that are not UTF-8 replaced.
     pub head: String,
     /// What was spoken.

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use photofinish_http::coding::Coding;
 use photofinish_load::mix::EntryInfo;
 use photofinish_load::report::{ThresholdPart, Warmup};
 use photofinish_load::threshold::{Observations, Threshold};
@@ -22,6 +23,10 @@ pub struct CheckFlags {
     /// The body's xxh3-64 that counts, 16 hexadecimal digits
     #[arg(long, value_name = "HASH")]
     expect_xxh3: Option<Hash>,
+    /// Ask for this content coding (Accept-Encoding), demand it, decode each body, and check what was decoded: identity,
+    /// gzip, deflate, br, zstd
+    #[arg(long, value_name = "NAME", value_parser = coding)]
+    pub coding: Option<Coding>,
     /// Which bodies count beyond --expect-…: `same` as the first accepted one, or `any` [default: same, and any where a
     /// request has placeholders]
     #[arg(long, value_name = "WHICH")]
@@ -32,6 +37,11 @@ pub struct CheckFlags {
     /// The beginning that does not count: none, a time, or auto (up to the change point, if there is one)
     #[arg(long, value_name = "TIME", default_value = "none")]
     pub warmup: WarmupFlag,
+}
+
+fn coding(name: &str) -> Result<Coding, String> {
+    let usable = Coding::named(name.as_bytes()).filter(|coding| !coding.needs_dictionary());
+    usable.ok_or_else(|| "there are identity, gzip, deflate, br and zstd".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -80,6 +90,7 @@ impl CheckFlags {
             status: self.expect_status.map_or(StatusRule::Success, StatusRule::Exactly),
             body_bytes: self.expect_bytes,
             body_xxh3: self.expect_xxh3.map(|hash| hash.0),
+            coding: self.coding,
             same_body: self.expect_body.unwrap_or(default) == BodyRule::Same,
         }
     }
@@ -96,7 +107,10 @@ impl CheckFlags {
 
     /// Whether a single deviation is to fail the command.
     pub const fn expects_something(&self) -> bool {
-        self.expect_status.is_some() || self.expect_bytes.is_some() || self.expect_xxh3.is_some()
+        self.expect_status.is_some()
+            || self.expect_bytes.is_some()
+            || self.expect_xxh3.is_some()
+            || self.coding.is_some()
     }
 
     /// Refuses a warm-up that leaves nothing of `duration`.

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use photofinish_http::coding::Coding;
 use photofinish_load::Mix;
 use photofinish_load::mix::{Entry, Order, RowOrder, Rows, is_of_connections, position};
 
@@ -116,10 +117,15 @@ struct Collection {
 
 /// One group for each server, in the order in which they are first named. The message of an error names flag or file,
 /// line and column, and what would be right.
-pub fn groups(flags: &RequestFlags) -> Result<Vec<Group>, String> {
+///
+/// Requests without `Accept-Encoding` get one for `coding`.
+pub fn groups(flags: &RequestFlags, coding: Option<Coding>) -> Result<Vec<Group>, String> {
     let mut collection = collect(flags)?;
     for request in &mut collection.requests {
         request.add_headers(&flags.headers);
+        if let Some(coding) = coding {
+            request.add_headers(&[HeaderField("Accept-Encoding".to_owned(), coding.name().to_owned())]);
+        }
     }
     let order = flags.order.or(collection.order).unwrap_or(RequestOrder::Weighted);
     if order == RequestOrder::Sequence

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use photofinish_http::coding::Coding;
 use photofinish_load::mix::is_of_connections;
 use photofinish_load::request::RequestError;
 use photofinish_load::{Checker, Expect, Protocol, Request, Schedule, Spread, StatusRule, UnknownProtocol};
@@ -35,6 +36,8 @@ pub enum DocumentError {
     Rate(f64),
     #[error("{place} is `{text}`: use 16 hexadecimal digits or null")]
     Hash { place: String, text: String },
+    #[error("{place} is `{text}`: use identity, gzip, deflate, br, zstd or null")]
+    Coding { place: String, text: String },
     #[error(transparent)]
     Order(#[from] OrderError),
     #[error("targets[{target}] has no `{name}`, and neither has the document: give one of them")]
@@ -143,6 +146,9 @@ struct ExpectPart {
     body_bytes: Option<u64>,
     #[serde(default)]
     body_xxh3: Option<String>,
+    /// `null`: not looked at; `identity`: there may be none. Length and hash are the decoded body's.
+    #[serde(default)]
+    coding: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -227,6 +233,7 @@ impl Document {
             status: StatusRule::Exactly(part.status),
             body_bytes: part.body_bytes,
             body_xxh3: part.hash(&place)?,
+            coding: part.coding(&place)?,
             same_body: true,
         }))
     }
@@ -318,6 +325,14 @@ fn pick<'a, T>(
 }
 
 impl ExpectPart {
+    fn coding(&self, place: &str) -> Result<Option<Coding>, DocumentError> {
+        let Some(text) = &self.coding else { return Ok(None) };
+        match Coding::named(text.as_bytes()).filter(|coding| !coding.needs_dictionary()) {
+            Some(coding) => Ok(Some(coding)),
+            None => Err(DocumentError::Coding { place: format!("{place}.coding"), text: text.clone() }),
+        }
+    }
+
     fn hash(&self, place: &str) -> Result<Option<u64>, DocumentError> {
         let Some(text) = &self.body_xxh3 else { return Ok(None) };
         match u64::from_str_radix(text, 16) {
@@ -389,6 +404,7 @@ mod tests {
             ("visit/1", "visit/2", "schema is `photofinish.visit/2`"),
             ("\"threads\":1", "\"threads\":2", "threads is 2"),
             ("[1,0]", "[1,2]", "no target 2"),
+            ("\"status\":200,", "\"status\":200,\"coding\":\"lz4\",", "expect.coding is `lz4`: use identity, gzip"),
             ("0123456789abcdef", "xyz", "16 hexadecimal"),
             ("\"rate\":100", "\"rate\":0", "load.rate"),
             ("\"auto\"", "\"kqueue\"", "kqueue"),

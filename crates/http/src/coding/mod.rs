@@ -119,6 +119,50 @@ impl Coding {
     }
 }
 
+/// What the `Content-Encoding` fields of a response say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContentEncoding {
+    /// There are none: the body is as it is.
+    #[default]
+    Absent,
+    /// One coding that is known here. Never identity, which has no place in the field (RFC 9110, section 8.4).
+    One(Coding),
+    /// Several, or one that is not known.
+    Other,
+}
+
+impl ContentEncoding {
+    /// With one more line of the field.
+    #[must_use]
+    pub fn and(self, value: &[u8]) -> Self {
+        match (self, Coding::named(value.trim_ascii())) {
+            (Self::Absent, Some(coding)) if coding != Coding::Identity => Self::One(coding),
+            _ if value.trim_ascii().is_empty() => self,
+            _ => Self::Other,
+        }
+    }
+
+    /// Whether it says that the body is in this coding.
+    #[must_use]
+    pub fn is(self, coding: Coding) -> bool {
+        match self {
+            Self::Absent => coding == Coding::Identity,
+            Self::One(said) => said == coding,
+            Self::Other => false,
+        }
+    }
+
+    /// As evidence says it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Absent => "identity",
+            Self::One(coding) => coding.name(),
+            Self::Other => "other",
+        }
+    }
+}
+
 impl fmt::Display for Coding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())

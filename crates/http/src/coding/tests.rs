@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{Coding, DecodeError, Decoder, Dictionary, EncodeError, Encoder, Setting, SettingError};
+use super::{Coding, ContentEncoding, DecodeError, Decoder, Dictionary, EncodeError, Encoder, Setting, SettingError};
 
 const MOST: usize = 4 << 20;
 
@@ -181,6 +181,18 @@ fn settings_that_there_are_not_name_the_range() {
     assert_eq!(window.to_string(), "zstd has no window 27: ask for 10 to 23, a power of two in bytes");
     assert_eq!(Setting::new(Coding::Identity, Some(1), None), Err(SettingError::NoLevels(Coding::Identity)));
     assert_eq!(Setting::new(Coding::Gzip, None, Some(15)), Err(SettingError::NoWindows(Coding::Gzip)));
+}
+
+#[test]
+fn lines_of_content_encoding_add_up_to_one_known_coding_or_to_something_else() {
+    let said = |lines: &[&str]| lines.iter().fold(ContentEncoding::default(), |said, line| said.and(line.as_bytes()));
+    assert_eq!([said(&[]), said(&[""]), said(&[" ", ""])], [ContentEncoding::Absent; 3]);
+    assert_eq!([said(&["gzip"]), said(&[" X-Gzip ", ""])], [ContentEncoding::One(Coding::Gzip); 2]);
+    for lines in [&["gzip, br"][..], &["br", "br"], &["lz4"], &["identity"], &["gzip,"]] {
+        assert_eq!(said(lines), ContentEncoding::Other, "{lines:?}");
+    }
+    assert!(ContentEncoding::Absent.is(Coding::Identity) && !ContentEncoding::Other.is(Coding::Identity));
+    assert!(said(&["zstd"]).is(Coding::Zstd) && !said(&["zstd"]).is(Coding::Br));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use memchr::memchr;
 
 use super::Malformed;
+use crate::coding::ContentEncoding;
 
 /// How the end of a body is found (RFC 9112, section 6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub struct Head {
     pub content_length: Option<u64>,
     /// Whether the server lets the connection carry another request.
     pub keep_alive: bool,
+    /// How the body is encoded.
+    pub content_encoding: ContentEncoding,
 }
 
 /// Finds the end of a head in `bytes`, of which the first `seen` were searched before. Refuses bare line feeds, so that
@@ -109,6 +112,7 @@ pub(super) fn field_line(line: &[u8]) -> Result<(&[u8], &[u8]), Malformed> {
 #[derive(Default)]
 struct Fields {
     content_length: Option<u64>,
+    content_encoding: ContentEncoding,
     chunked: bool,
     close: bool,
     keep_alive: bool,
@@ -118,6 +122,10 @@ impl Fields {
     fn take(&mut self, name: &[u8], value: &[u8]) -> Result<(), Malformed> {
         match name.len() {
             14 if name.eq_ignore_ascii_case(b"content-length") => self.take_length(value),
+            16 if name.eq_ignore_ascii_case(b"content-encoding") => {
+                self.content_encoding = self.content_encoding.and(value);
+                Ok(())
+            }
             17 if name.eq_ignore_ascii_case(b"transfer-encoding") => {
                 // Any other coding, or one applied twice, leaves the end of the body in doubt.
                 if self.chunked || !value.eq_ignore_ascii_case(b"chunked") {
@@ -160,7 +168,8 @@ impl Fields {
             (_, false, None) => Framing::UntilClose,
         };
         let keep_alive = framing != Framing::UntilClose && !self.close && (minor > 0 || self.keep_alive);
-        Ok(Head { status, framing, content_length: self.content_length, keep_alive })
+        let Self { content_length, content_encoding, .. } = self;
+        Ok(Head { status, framing, content_length, keep_alive, content_encoding })
     }
 }
 

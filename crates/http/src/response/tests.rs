@@ -66,6 +66,22 @@ fn chunks_are_joined_and_trailers_skipped() {
 }
 
 #[test]
+fn the_head_says_how_the_body_is_encoded() {
+    use crate::coding::{Coding, ContentEncoding};
+    let said = |fields: &str| {
+        let head = format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 0\r\n\r\n");
+        let (mut parser, mut cache, mut data) = (ResponseParser::new(false), HeadCache::default(), head.as_bytes());
+        match parser.advance(&mut cache, &mut data) {
+            Ok(Some(Event::Head(head, _))) => head.content_encoding,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(said(""), ContentEncoding::Absent);
+    assert_eq!(said("content-ENCODING: br\r\n"), ContentEncoding::One(Coding::Br));
+    assert_eq!(said("Content-Encoding: br\r\nContent-Encoding: gzip\r\n"), ContentEncoding::Other);
+}
+
+#[test]
 fn interim_responses_are_skipped() {
     let (end, _) = parse_one(
         b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx",

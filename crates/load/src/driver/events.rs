@@ -44,18 +44,19 @@ impl Driver {
                 Ok(None) => return,
                 Ok(Some(Event::Head(head, bytes))) => {
                     link.status = head.status;
+                    link.body.begin(head.content_encoding, self.decoding.as_deref(), link.current.entry);
                     if !self.exhibits.accepted {
                         link.head_text = String::from_utf8_lossy(bytes).into_owned();
                     }
                     continue;
                 }
                 Ok(Some(Event::Body(bytes, rest))) => {
-                    link.hash.update(bytes, rest);
+                    link.body.update(bytes, rest);
                     continue;
                 }
                 Ok(Some(Event::End(reusable))) => {
                     if data.is_empty() {
-                        let body_bytes = link.hash.bytes();
+                        let body_bytes = link.body.bytes();
                         if self.complete(net, index, reusable) && alone {
                             self.known[entry as usize].keep(whole, Finding { body_bytes, reusable });
                         }

@@ -202,14 +202,16 @@ impl Http2 {
                         let text = text_of(self.client.fields());
                         self.client.user(place).head_text = text;
                     }
+                    let said = driver.content_encoding(self.client.fields());
                     let exchange = self.client.user(place);
                     exchange.first_byte = at;
                     exchange.status = status;
+                    driver.begin_body(exchange, said);
                     end.then_some(place)
                 }
                 Told::Body { at: place, bytes, rest, end } => {
                     let exchange = self.client.user(place);
-                    exchange.hash.update(bytes, rest);
+                    exchange.body.update(bytes, rest);
                     end.then_some(place)
                 }
                 Told::End { at: place } => Some(place),

@@ -5,11 +5,11 @@
 
 use std::collections::VecDeque;
 
-use photofinish_http::BodyHash;
 use photofinish_http::response::ResponseParser;
 use photofinish_net::tls::{Alpn, Security};
 use photofinish_net::{Conn, Nanos, Net};
 
+use super::received::Received;
 use super::wire::Wire;
 use crate::Protocol;
 
@@ -38,7 +38,7 @@ pub(super) struct Link {
     pub conn: Option<Conn>,
     pub state: State,
     pub parser: ResponseParser,
-    pub hash: BodyHash,
+    pub body: Received,
     pub status: u16,
     /// Bytes of the response under way.
     pub wire_bytes: u64,
@@ -88,7 +88,7 @@ impl Link {
             conn: None,
             state: State::Missing,
             parser: ResponseParser::new(false),
-            hash: BodyHash::default(),
+            body: Received::default(),
             status: 0,
             wire_bytes: 0,
             head_text: String::new(),
@@ -203,7 +203,7 @@ impl Link {
         self.status = 0;
         self.wire_bytes = 0;
         self.first_byte = Nanos(0);
-        self.hash.reset();
+        self.body.reset();
     }
 
     /// Gives the connection up, if there still is one.

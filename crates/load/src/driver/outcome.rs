@@ -5,9 +5,10 @@ use photofinish_net::tls::Alpn;
 use photofinish_net::{Nanos, Net};
 
 use super::link::{Flight, State};
+use super::received::Judged;
 use super::{Driver, Pace};
 use crate::latency::Moments;
-use crate::{BodyMark, Evidence, Reason, StatusRule};
+use crate::{Evidence, Reason, StatusRule};
 
 /// What is known of an accepted response that may come again.
 #[derive(Clone, Copy, Debug)]
@@ -19,9 +20,9 @@ pub(super) struct Finding {
 }
 
 /// A complete response, for the evidence.
-pub(super) struct Seen {
+pub(super) struct Seen<'a> {
     pub status: u16,
-    pub body: BodyMark,
+    pub judged: &'a Judged,
     /// Framing included.
     pub wire_bytes: u64,
     pub head: String,
@@ -32,29 +33,29 @@ impl Driver {
     #[inline]
     pub(super) fn complete<N: Net>(&mut self, net: &mut N, index: u32, reusable: bool) -> bool {
         let at = net.turn_time();
-        let link = &self.links[index as usize];
-        let body = BodyMark { bytes: link.hash.bytes(), xxh3: link.hash.digest() };
-        let (entry, first_byte, status) = (link.current.entry, link.first_byte, link.status);
-        let checked = self.checkers[entry as usize].check(status, body);
+        let link = &mut self.links[index as usize];
+        let (Flight { entry, is_head, .. }, first_byte, status) = (link.current, link.first_byte, link.status);
+        let checker = &self.checkers[entry as usize];
+        let judged = link.body.judge(checker, self.decoding.as_mut(), (entry, is_head), status);
         if !self.exhibits.accepted {
             let link = &mut self.links[index as usize];
             let (wire_bytes, head) = (link.wire_bytes, std::mem::take(&mut link.head_text));
-            self.keep_evidence(index, Seen { status, body, wire_bytes, head }, checked.is_ok());
+            self.keep_evidence(index, Seen { status, judged: &judged, wire_bytes, head });
         }
-        match checked {
+        match judged.verdict {
             Ok(()) => {
                 let link = &mut self.links[index as usize];
                 link.accepted += 1;
                 let flight = link.current;
-                self.count_accepted(flight, body.bytes, first_byte, at);
+                self.count_accepted(flight, judged.encoded_bytes, first_byte, at);
             }
             Err(reason) => {
-                let text = self.explain(entry, reason, status, body);
+                let text = self.explain(entry, reason, status, &judged);
                 self.fail_sent(entry, reason, &text);
             }
         }
         self.release(net, index, reusable, at);
-        checked.is_ok()
+        judged.verdict.is_ok()
     }
 
     /// A response of the same bytes as one that was accepted for the same kind of request.
@@ -127,7 +128,9 @@ impl Driver {
         self.pump(net);
     }
 
-    pub(super) fn keep_evidence(&mut self, index: u32, seen: Seen, accepted: bool) {
+    pub(super) fn keep_evidence(&mut self, index: u32, seen: Seen<'_>) {
+        let Judged { body, encoded_bytes, said, verdict, .. } = seen.judged;
+        let accepted = verdict.is_ok();
         if !accepted && self.exhibits.evidence.is_some() {
             return;
         }
@@ -135,9 +138,11 @@ impl Driver {
         let security = link.security.as_ref();
         self.exhibits.evidence = Some(Evidence {
             status: seen.status,
-            body_bytes: seen.body.bytes,
-            body_xxh3: format!("{:016x}", seen.body.xxh3),
+            body_bytes: body.bytes,
+            body_xxh3: format!("{:016x}", body.xxh3),
             wire_bytes: link.carried_for(seen.wire_bytes),
+            coding: said.name().to_owned(),
+            encoded_bytes: *encoded_bytes,
             head: seen.head,
             protocol: self.protocol.name(),
             alpn: security.and_then(|security| security.alpn).map(Alpn::name),
@@ -149,13 +154,15 @@ impl Driver {
         self.exhibits.accepted = accepted;
     }
 
-    pub(super) fn explain(&self, entry: u32, reason: Reason, status: u16, body: BodyMark) -> String {
+    pub(super) fn explain(&self, entry: u32, reason: Reason, status: u16, judged: &Judged) -> String {
         if self.exhibits.failure.is_some() {
             return String::new();
         }
         let checker = &self.checkers[entry as usize];
         let (expect, first) = (checker.expect(), checker.first());
+        let body = judged.body;
         match reason {
+            Reason::Coding => judged.text.clone().unwrap_or_default(),
             Reason::Status => match expect.status {
                 StatusRule::Exactly(expected) => format!("status {status} instead of {expected}"),
                 StatusRule::Success => format!("status {status} instead of 200 to 299"),

@@ -4,13 +4,15 @@
 //! that stream. Every way out of "under way" goes through [`Driver::end_exchange`] or [`Driver::fail_sent`], which is
 //! followed by [`Driver::free_streams`], so that each request is counted exactly once.
 
-use photofinish_http::BodyHash;
+use photofinish_http::coding::ContentEncoding;
+use photofinish_http::fields::Fields;
 use photofinish_net::{Nanos, Net};
 
 use super::link::{Flight, State};
 use super::outcome::Seen;
+use super::received::Received;
 use super::{Driver, Pace, Routes};
-use crate::{BodyMark, Reason};
+use crate::Reason;
 
 /// Requests that leave together have one time of sending; after so many the clock is read again.
 const REQUESTS_A_CLOCK: u32 = 16;
@@ -24,7 +26,7 @@ pub(super) struct Exchange {
     pub status: u16,
     /// Fields of the response, as long as there is no evidence.
     pub head_text: String,
-    pub hash: BodyHash,
+    pub body: Received,
 }
 
 impl Exchange {
@@ -34,31 +36,44 @@ impl Exchange {
         self.flight = flight;
         self.first_byte = Nanos(0);
         self.status = 0;
-        self.hash.reset();
-    }
-
-    fn body(&self) -> BodyMark {
-        BodyMark { bytes: self.hash.bytes(), xxh3: self.hash.digest() }
+        self.body.reset();
     }
 }
 
 impl Driver {
+    /// How the body is encoded that these fields come before, if anybody wants to know.
+    #[inline]
+    pub(super) fn content_encoding(&self, fields: &Fields) -> ContentEncoding {
+        if self.decoding.is_none() && self.exhibits.accepted {
+            return ContentEncoding::Absent;
+        }
+        let lines = fields.iter().filter(|(name, _)| *name == b"content-encoding");
+        lines.fold(ContentEncoding::default(), |said, (_, value)| said.and(value))
+    }
+
+    /// The head of a response has come, and says so of its body.
+    #[inline]
+    pub(super) fn begin_body(&self, exchange: &mut Exchange, said: ContentEncoding) {
+        exchange.body.begin(said, self.decoding.as_deref(), exchange.flight.entry);
+    }
+
     /// A complete response, whose frames were `wire_bytes` long: checks and counts it.
     #[inline]
     pub(super) fn end_exchange(&mut self, index: u32, exchange: &mut Exchange, wire_bytes: u64, at: Nanos) {
-        let (body, status, flight) = (exchange.body(), exchange.status, exchange.flight);
-        let checked = self.checkers[flight.entry as usize].check(status, body);
+        let (status, flight) = (exchange.status, exchange.flight);
+        let checker = &self.checkers[flight.entry as usize];
+        let judged = exchange.body.judge(checker, self.decoding.as_mut(), (flight.entry, flight.is_head), status);
         if !self.exhibits.accepted {
             let head = std::mem::take(&mut exchange.head_text);
-            self.keep_evidence(index, Seen { status, body, wire_bytes, head }, checked.is_ok());
+            self.keep_evidence(index, Seen { status, judged: &judged, wire_bytes, head });
         }
-        match checked {
+        match judged.verdict {
             Ok(()) => {
                 self.links[index as usize].accepted += 1;
-                self.count_accepted(flight, body.bytes, exchange.first_byte, at);
+                self.count_accepted(flight, judged.encoded_bytes, exchange.first_byte, at);
             }
             Err(reason) => {
-                let text = self.explain(flight.entry, reason, status, body);
+                let text = self.explain(flight.entry, reason, status, &judged);
                 self.fail_sent(flight.entry, reason, &text);
             }
         }

@@ -65,7 +65,8 @@ impl Net for FakeNet {
     fn stop(&mut self) {}
 }
 
-const EXPECT: Expect = Expect { status: StatusRule::Success, body_bytes: None, body_xxh3: None, same_body: true };
+const EXPECT: Expect =
+    Expect { status: StatusRule::Success, body_bytes: None, body_xxh3: None, coding: None, same_body: true };
 const FAR: Nanos = Nanos(u64::MAX / 2);
 const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";

@@ -1,6 +1,7 @@
 //! The parts of a report (`docs/load-report.md` describes each field; a test compares both).
 #![expect(missing_docs, reason = "each field is described in docs/load-report.md")]
 
+use photofinish_http::coding::Coding;
 use serde::Serialize;
 
 use super::Distribution;
@@ -51,6 +52,8 @@ pub struct ExpectPart {
     status: String,
     body_bytes: Option<u64>,
     body_xxh3: Option<String>,
+    /// The content coding; body and hash are then the decoded body's.
+    coding: Option<&'static str>,
     same_body: bool,
 }
 
@@ -63,6 +66,7 @@ impl From<&Expect> for ExpectPart {
             },
             body_bytes: expect.body_bytes,
             body_xxh3: expect.body_xxh3.map(|hash| format!("{hash:016x}")),
+            coding: expect.coding.map(Coding::name),
             same_body: expect.same_body,
         }
     }

@@ -59,7 +59,14 @@ fn asked() -> Asked {
         sources: vec!["127.0.0.2".to_owned(), "127.0.0.3".to_owned()],
         duration_ns: Some(10_000_000_000),
         timeout_ns: 10_000_000_000,
-        expect: (&Expect { status: StatusRule::Success, body_bytes: None, body_xxh3: None, same_body: true }).into(),
+        expect: (&Expect {
+            status: StatusRule::Success,
+            body_bytes: None,
+            body_xxh3: None,
+            coding: None,
+            same_body: true,
+        })
+            .into(),
     }
 }
 
@@ -193,6 +200,8 @@ pub(crate) fn full() -> Report {
             status: 200,
             body_bytes: 12,
             body_xxh3: "0123456789abcdef".to_owned(),
+            coding: "identity".to_owned(),
+            encoded_bytes: 12,
             wire_bytes: 156,
             head: "HTTP/1.1 200 OK\r\nServer: <b>x</b>\r\n\r\n".to_owned(),
             protocol: "http/1.1",

@@ -43,11 +43,11 @@ fn wire(mix: &mut Mix) -> String {
 }
 
 fn groups_of(words: &[&str]) -> Vec<Group> {
-    groups(&flags(words)).unwrap_or_else(|message| panic!("{words:?}: {message}"))
+    groups(&flags(words), None).unwrap_or_else(|message| panic!("{words:?}: {message}"))
 }
 
 fn refusal(words: &[&str]) -> String {
-    groups(&flags(words)).err().unwrap_or_else(|| panic!("{words:?} was accepted"))
+    groups(&flags(words), None).err().unwrap_or_else(|| panic!("{words:?} was accepted"))
 }
 
 fn labels(group: &Group) -> Vec<(&str, f64)> {
@@ -60,6 +60,15 @@ fn one_url_is_one_constant_request() {
     assert_eq!((groups.len(), groups[0].weight), (1, 1.0));
     assert!(groups[0].mix.is_constant());
     assert_eq!(wire(&mut groups[0].mix), "GET /x?y HTTP/1.1\r\nHost: a:81\r\n\r\n");
+}
+
+#[test]
+fn a_coding_is_asked_for_unless_the_request_asks_itself() {
+    let groups = |words: &[&str]| groups(&flags(words), Some(Coding::Br)).unwrap_or_else(|message| panic!("{message}"));
+    let mut asked = groups(&["http://a/"]);
+    assert_eq!(wire(&mut asked[0].mix), "GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: br\r\n\r\n");
+    let mut own = groups(&["http://a/", "-H", "accept-encoding: gzip"]);
+    assert_eq!(wire(&mut own[0].mix), "GET / HTTP/1.1\r\nHost: a\r\naccept-encoding: gzip\r\n\r\n");
 }
 
 #[test]
