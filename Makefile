@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: race test build check format bench-verdicts bench-limit bench-engine bench-truth bench-tools bench-origin bench-uploads clean
+.PHONY: race test build check format bench-verdicts bench-limit bench-engine bench-truth bench-tools bench-origin bench-uploads bench-protocols clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -75,6 +75,10 @@ bench-uploads: build ## Ways to sink an upload, one pair against iperf3, uploads
 	cargo build --release --locked --quiet --package photofinish-bare
 	$(PY) -m benches.peers.install iperf3
 	$(PY) -m benches.uploads.run
+
+bench-protocols: build ## HTTP/2, HTTP/3, TLS and content codings beside their peers: benches/protocols/README.md
+	$(PY) -m benches.peers.install h2load nghttpd nginx quinn-client quic-go-server oha-http3
+	$(PY) -m benches.protocols.run
 
 clean: ## Remove what was built; runs stay
 	rm -rf target $(VENV) .photofinish

@@ -24,6 +24,12 @@ class Job:
     rate: float | None = None
     requests: int | None = None
     """Instead of ``seconds``, where the generator can count."""
+    version: str = "1.1"
+    """Of HTTP: ``1.1``, ``2`` or ``3``."""
+    streams: int = 1
+    """Requests in flight a connection, from HTTP/2 on."""
+    ca: str | None = None
+    """The certificate to trust, a PEM file, where the URL is ``https``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,33 +58,83 @@ class Said:
 
 def argv(name: str, program: Path, job: Job) -> list[str] | None:
     """The command line of a load; None where the generator can't do that."""
-    seconds, connections = f"{job.seconds:g}", str(job.connections)
-    match name:
-        case "wrk":
-            if job.rate or job.requests:
-                return None
-            rest = ["-t1", f"-c{connections}", f"-d{seconds}s", "--latency"]
-        case "h2load":
-            rest = ["--h1", "-t1", f"-c{connections}"]
-            rest += ["-n", str(job.requests)] if job.requests else ["-D", seconds]
-            rest += ["--rps", f"{job.rate / job.connections:g}"] if job.rate else []
-        case "bombardier":
-            rest = ["-c", connections, "-l", "-p", "r", "-o", "json", "-t", "30s"]
-            rest += ["-n", str(job.requests)] if job.requests else ["-d", f"{seconds}s"]
-            rest += ["-r", f"{job.rate:.0f}"] if job.rate else []
-        case "hey":
-            rest = ["-c", connections, "-t", "30"]
-            rest += ["-n", str(job.requests)] if job.requests else ["-z", f"{seconds}s"]
-            rest += ["-q", f"{job.rate / job.connections:g}"] if job.rate else []
-        case "oha":
-            rest = ["-c", connections, "--no-tui", "--output-format", "json"]
-            rest += ["-n", str(job.requests)] if job.requests else ["-z", f"{seconds}s"]
-            rest += ["-q", f"{job.rate:g}", "--latency-correction"] if job.rate else []
-        case _:
-            rest = ["load", "-c", connections, "--json", "--quiet", "--timeout", "30s", "--no-self-check"]
-            rest += ["-n", str(job.requests)] if job.requests else ["-d", f"{seconds}s"]
-            rest += ["--rate", f"{job.rate:g}"] if job.rate else []
-    return [str(program), *rest, job.url]
+    rest = RESTS.get(name, _ask_ours)(job)
+    return None if rest is None else [str(program), *rest]
+
+
+Rest = list[str] | None
+
+
+def _ask_wrk(job: Job) -> Rest:
+    if job.rate or job.requests or job.version != "1.1":
+        return None
+    return ["-t1", f"-c{job.connections}", f"-d{job.seconds:g}s", "--latency", job.url]
+
+
+def _ask_h2load(job: Job) -> Rest:
+    if job.version == "3":
+        return None
+    rest = ["--h1"] if job.version == "1.1" else [f"-m{job.streams}"]
+    rest += ["-t1", f"-c{job.connections}"]
+    rest += ["-n", str(job.requests)] if job.requests else ["-D", f"{job.seconds * 1000:.0f}ms"]
+    rest += ["--rps", f"{job.rate / job.connections:g}"] if job.rate else []
+    return [*rest, job.url]
+
+
+def _ask_bombardier(job: Job) -> Rest:
+    if job.version != "1.1":
+        return None
+    rest = ["-c", str(job.connections), "-l", "-p", "r", "-o", "json", "-t", "30s"]
+    rest += ["-n", str(job.requests)] if job.requests else ["-d", f"{job.seconds:g}s"]
+    rest += ["-r", f"{job.rate:.0f}"] if job.rate else []
+    return [*rest, job.url]
+
+
+def _ask_hey(job: Job) -> Rest:
+    if job.version != "1.1":
+        return None
+    rest = ["-c", str(job.connections), "-t", "30"]
+    rest += ["-n", str(job.requests)] if job.requests else ["-z", f"{job.seconds:g}s"]
+    rest += ["-q", f"{job.rate / job.connections:g}"] if job.rate else []
+    return [*rest, job.url]
+
+
+def _ask_oha(job: Job) -> Rest:
+    rest = ["-c", str(job.connections), "--no-tui", "--output-format", "json"]
+    rest += ["--http-version", job.version, "-p", str(job.streams)] if job.version != "1.1" else []
+    rest += ["--cacert", job.ca] if job.ca else []
+    rest += ["-n", str(job.requests)] if job.requests else ["-z", f"{job.seconds * 1000:.0f}ms"]
+    rest += ["-q", f"{job.rate:g}", "--latency-correction"] if job.rate else []
+    return [*rest, job.url]
+
+
+def _ask_plain(job: Job) -> Rest:
+    if job.rate or job.version != "3" or job.ca is None:
+        return None
+    rest = ["--ca", job.ca, "--connections", str(job.connections), "--streams", str(job.streams)]
+    rest += ["--requests", str(job.requests)] if job.requests else ["--seconds", f"{job.seconds:g}"]
+    return [job.url.removeprefix("https://"), *rest]
+
+
+def _ask_ours(job: Job) -> Rest:
+    rest = ["load", "-c", str(job.connections), "--json", "--quiet", "--timeout", "30s", "--no-self-check"]
+    rest += ["--http", job.version, "--streams", str(job.streams)] if job.version != "1.1" else []
+    rest += ["--ca", job.ca] if job.ca else []
+    rest += ["-n", str(job.requests)] if job.requests else ["-d", f"{job.seconds * 1000:.0f}ms"]
+    rest += ["--rate", f"{job.rate:g}"] if job.rate else []
+    return [*rest, job.url]
+
+
+RESTS: dict[str, Callable[[Job], Rest]] = {
+    "wrk": _ask_wrk,
+    "h2load": _ask_h2load,
+    "bombardier": _ask_bombardier,
+    "hey": _ask_hey,
+    "oha": _ask_oha,
+    "oha-http3": _ask_oha,
+    "quinn-client": _ask_plain,
+    "quiche-client": _ask_plain,
+}
 
 
 def run(name: str, program: Path, job: Job, cpu: int) -> Said | None:
@@ -99,7 +155,7 @@ def run(name: str, program: Path, job: Job, cpu: int) -> Said | None:
         _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     try:
-        said = READERS.get(name, _ours)(text)
+        said = READERS.get(name, read_ours)(text)
     except (ValueError, KeyError, TypeError) as error:
         raise RuntimeError(f"{' '.join(line)} said nothing that can be read ({error!r}): {text[:500]!r}") from error
     cpu_us = (usage.ru_utime + usage.ru_stime) * 1e6
@@ -207,7 +263,13 @@ def _oha(text: str) -> Said:
     )
 
 
-def _ours(text: str) -> Said:
+def _plain(text: str) -> Said:
+    document: dict[str, Any] = json.loads(text[text.index("{") :])
+    return Said(requests=int(document["requests"]), accounted=int(document["requests"]))
+
+
+def read_ours(text: str) -> Said:
+    """Our own report."""
     document: dict[str, Any] = json.loads(text[text.index("{") :])
     requests, latency = document["requests"], document["latency"]
     response = latency["response"]
@@ -229,4 +291,7 @@ READERS: dict[str, Callable[[str], Said]] = {
     "bombardier": _bombardier,
     "hey": _hey,
     "oha": _oha,
+    "oha-http3": _oha,
+    "quinn-client": _plain,
+    "quiche-client": _plain,
 }

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from benches.goals import Goal, Measured, goals_table
 from benches.peers.install import version
 from benches.readme import table
-from benches.uploads.goals import Goal, Measured, goals_table
 
 from photofinish.contest.loading import load_all, load_suite
 from photofinish.contest.placeholders import fill_all

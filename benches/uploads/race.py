@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from benches.goals import Goal, Measured, goals_table
 from benches.readme import table
-from benches.uploads.goals import Goal, Measured, goals_table
 
 from photofinish.contest.suite import Cell
 from photofinish.store.records import Race

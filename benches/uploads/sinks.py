@@ -15,8 +15,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from benches.goals import Measured
 from benches.readme import table
-from benches.uploads.goals import Measured
 
 ROOT = Path(__file__).resolve().parents[2]
 BYTES = 512 << 20

@@ -4,8 +4,8 @@ import math
 from pathlib import Path
 
 import pytest
+from benches.goals import Goal, Measured, goals_table
 from benches.uploads import iperf, race, sinks
-from benches.uploads.goals import Goal, Measured, goals_table
 
 from photofinish.contest.loading import load_suite
 
