@@ -97,6 +97,21 @@ fn downloads_of_all_sizes_arrive_whole_over_many_streams_at_once() {
 }
 
 #[test]
+fn bodies_go_on_whichever_window_was_used_up() {
+    with_origin(&secured(), |at| {
+        let address = at.tls.expect("a port for TLS");
+        for (stream, connection) in [(20_000, 1 << 20), (1 << 20, 1 << 20), (1 << 20, 20_000), (5_000, 7_000)] {
+            let mut client = Client::with_windows(address, stream, connection);
+            let streams = [1_u64 << 20, 300_000, 100_000].map(|size| (client.get(&format!("/test/{size}")), size));
+            client.settle();
+            for (stream, size) in streams {
+                assert_eq!(client.answers[&stream].hash.digest(), payload::xxh3(size).expect("memory"));
+            }
+        }
+    });
+}
+
+#[test]
 fn a_coded_body_is_the_same_as_over_http_1() {
     with_client(|client, address| {
         for coding in ["gzip", "br", "zstd"] {

@@ -113,16 +113,20 @@ impl<N: Net> Net for QuicNet<'_, N> {
         let Some(id) = self.core.stream_id(conn, stream, true) else { return 0 };
         let Some(link) = self.core.link_mut(conn) else { return 0 };
         let mut sending = link.quic.send_stream(id);
-        let asked = piece.bytes().len();
-        let written = match piece {
-            _ if asked == 0 => Ok(0),
-            Piece::Copied(bytes) => sending.write(bytes),
-            Piece::Static(bytes) => sending.write_chunks(&mut [Bytes::from_static(bytes)]).map(|done| done.bytes),
-        };
-        let taken = match written {
-            Ok(taken) => taken,
-            Err(WriteError::Blocked | WriteError::Stopped(_) | WriteError::ClosedStream) => return 0,
-        };
+        let (asked, mut taken) = (piece.bytes().len(), 0);
+        // Only a refusal makes the stream one of those that wait for the connection's windows.
+        while taken < asked {
+            let written = match piece {
+                Piece::Copied(bytes) => sending.write(&bytes[taken..]),
+                Piece::Static(bytes) => {
+                    sending.write_chunks(&mut [Bytes::from_static(&bytes[taken..])]).map(|done| done.bytes)
+                }
+            };
+            match written {
+                Ok(more) => taken += more,
+                Err(WriteError::Blocked | WriteError::Stopped(_) | WriteError::ClosedStream) => break,
+            }
+        }
         if end && taken == asked {
             // Fails for a stream that is over already, or that the peer has stopped, which is told as such.
             let _ = sending.finish();

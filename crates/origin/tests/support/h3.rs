@@ -71,7 +71,12 @@ pub struct Client {
 impl Client {
     /// Connects, and says what every client says first.
     pub fn new(address: SocketAddr) -> Self {
-        let mut client = Self::silent(address);
+        Self::with_windows(address, 1 << 20, 4 << 20)
+    }
+
+    /// As [`Self::new`], with windows of so many bytes for each stream and for all together.
+    pub fn with_windows(address: SocketAddr, stream: u32, connection: u32) -> Self {
+        let mut client = Self::connect(address, stream, connection);
         let own = client.open(Dir::Uni);
         let mut greeting = Vec::new();
         Control::write_greeting(&mut greeting, DEFAULT_LIST_BYTES as u64);
@@ -81,12 +86,16 @@ impl Client {
 
     /// Connects, and says nothing.
     pub fn silent(address: SocketAddr) -> Self {
+        Self::connect(address, 1 << 20, 4 << 20)
+    }
+
+    fn connect(address: SocketAddr, stream_window: u32, connection_window: u32) -> Self {
         let options = PeerOptions { trust: Trust::Anybody, protocols: vec![Alpn::H3], ..PeerOptions::default() };
         let peer = Peer::new(&options).expect("a peer");
         let crypto = QuicClientConfig::try_from(Arc::clone(peer.config())).expect("a suite for QUIC");
         let mut config = ClientConfig::new(Arc::new(crypto));
         let mut transport = TransportConfig::default();
-        transport.stream_receive_window(VarInt::from_u32(1 << 20)).receive_window(VarInt::from_u32(4 << 20));
+        transport.stream_receive_window(stream_window.into()).receive_window(connection_window.into());
         config.transport_config(Arc::new(transport));
         let mut endpoint = Endpoint::new(Arc::new(EndpointConfig::default()), None, true, None);
         let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
