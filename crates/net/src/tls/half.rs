@@ -32,7 +32,8 @@ pub(super) enum Kind {
 #[derive(Debug)]
 pub(super) struct Half {
     key: LessSafeKey,
-    iv: [u8; NONCE_LEN],
+    /// The four bytes of the nonces that stay, and what the others are counted on.
+    iv: ([u8; NONCE_LEN - 8], u64),
     sequence: u64,
 }
 
@@ -47,8 +48,9 @@ impl Half {
             _ => return Err(unusable()),
         };
         let key = UnboundKey::new(algorithm, key.as_ref()).map_err(|_| unusable())?;
-        let iv = iv.as_ref().try_into().map_err(|_| unusable())?;
-        Ok(Self { key: LessSafeKey::new(key), iv, sequence })
+        let (fixed, counted) = iv.as_ref().split_first_chunk().ok_or_else(unusable)?;
+        let counted = counted.try_into().map_err(|_| unusable())?;
+        Ok(Self { key: LessSafeKey::new(key), iv: (*fixed, u64::from_be_bytes(counted)), sequence })
     }
 
     /// Whether the key has served long enough.
@@ -58,10 +60,10 @@ impl Half {
 
     /// The per-record nonce of RFC 8446, 5.3.
     fn nonce(&mut self) -> Nonce {
-        let mut nonce = self.iv;
-        for (byte, number) in nonce[NONCE_LEN - 8..].iter_mut().zip(self.sequence.to_be_bytes()) {
-            *byte ^= number;
-        }
+        let mut nonce = [0; NONCE_LEN];
+        let (fixed, counted) = self.iv;
+        nonce[..NONCE_LEN - 8].copy_from_slice(&fixed);
+        nonce[NONCE_LEN - 8..].copy_from_slice(&(counted ^ self.sequence).to_be_bytes());
         self.sequence += 1;
         Nonce::assume_unique_for_key(nonce)
     }
