@@ -147,10 +147,8 @@ impl Failure {
             }
             CertificateError::NotValidForName => Self::WrongName { name, presented: String::new() },
             CertificateError::NotValidForNameContext { presented, .. } => {
-                let presented = match &presented[..] {
-                    [] => String::new(),
-                    names => format!(" but for {}", names.join(", ")),
-                };
+                let names: Vec<&str> = presented.iter().map(|name| bare(name)).collect();
+                let presented = if names.is_empty() { String::new() } else { format!(" but for {}", names.join(", ")) };
                 Self::WrongName { name, presented }
             }
             // The latter: somebody of the same name as one who is trusted.
@@ -158,6 +156,12 @@ impl Failure {
             other => Self::Certificate { name, why: other.to_string() },
         }
     }
+}
+
+/// The name in rustls' `DnsName("localhost")` or `IpAddress(127.0.0.1)`.
+fn bare(name: &str) -> &str {
+    let inside = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+    inside.unwrap_or(name).trim_matches('"')
 }
 
 impl From<Failure> for io::Error {

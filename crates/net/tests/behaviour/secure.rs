@@ -219,7 +219,8 @@ fn a_handshake_that_fails_says_why_and_what_to_do() {
         assert!(matches!(unknown, Failure::UnknownIssuer { .. }), "{kind}: {unknown:?}");
         assert!(unknown.to_string().contains("--ca FILE"));
         let name = ask(PeerOptions { name: "elsewhere.test".to_owned(), ..trusting() });
-        assert!(matches!(&name, Failure::WrongName { presented, .. } if presented.contains("localhost")), "{name:?}");
+        let said = "the certificate is not for elsewhere.test but for localhost, 127.0.0.1, ";
+        assert!(name.to_string().starts_with(said), "{kind}: {name}");
         let protocol = ask(PeerOptions { protocols: vec![Alpn::H2], ..trusting() });
         assert!(protocol.is_protocol() && protocol.to_string().contains("h2"), "{kind}: {protocol:?}");
         let echo = server.end().0.into_inner();
