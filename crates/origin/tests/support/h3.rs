@@ -13,7 +13,7 @@ use photofinish_net::tls::{Alpn, Peer, PeerOptions, Trust};
 use quinn_proto::crypto::rustls::QuicClientConfig;
 use quinn_proto::{
     ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig,
-    Event as QuicEvent, ReadError, StreamEvent, StreamId, TransportConfig, VarInt,
+    Event as QuicEvent, ReadError, StreamEvent, StreamId, TransportConfig,
 };
 
 /// Nothing that the server has to say takes so long.
