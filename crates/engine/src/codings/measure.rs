@@ -14,6 +14,8 @@ const LEAST_ROUNDS: u32 = 6;
 const MOST_WINDOWS: u32 = 5;
 /// Of a budget, what finding out how slow cells are may take: 1 in so many.
 const CALIBRATION_SHARE: u64 = 3;
+/// Beyond that share, a level is tried only if the one before took less than 1 in so many of the budget.
+const HOPELESS_SHARE: u64 = 100;
 /// A budget that is exceeded so many times ends the rounds.
 const PATIENCE: u64 = 2;
 
@@ -174,15 +176,15 @@ pub struct Measurement<'a> {
 impl<'a> Measurement<'a> {
     /// Tries every cell once, and decides what the budget allows. Each cell's output is decoded and compared.
     pub fn begin(course: Course, payload: &'a [u8], wanted: &[Cell]) -> Result<Self, String> {
-        let (began, mut bench) = (Instant::now(), Bench::default());
+        let (began, began_cpu, mut bench) = (Instant::now(), thread_cpu_ns(), Bench::default());
         let (mut cells, mut left_out) = (Vec::<Known>::new(), Vec::new());
         for cell in wanted {
             // Levels come in their order, so that the one before tells whether this one is worth waiting for.
             let before = cells.iter().rev().find(|known| known.cell.setting.coding() == cell.setting.coding());
             let slow = before.map_or(0, |known| known.encode_ns);
             let too_slow = slow.saturating_mul(course.least_rounds().into()) > course.budget_ns;
-            let late =
-                began.elapsed().as_nanos() as u64 > course.budget_ns / CALIBRATION_SHARE && slow > course.window_ns;
+            let late = thread_cpu_ns() - began_cpu > course.budget_ns / CALIBRATION_SHARE
+                && slow > course.budget_ns / HOPELESS_SHARE;
             if too_slow || late {
                 let why = format!("at the level before one encoding takes {}: allow more by --budget-s", seconds(slow));
                 left_out.push(Omitted { id: cell.id.clone(), why });
@@ -193,7 +195,8 @@ impl<'a> Measurement<'a> {
             let known = if first.encode_ns < course.window_ns { bench.try_out(cell, payload)? } else { first };
             cells.push(known);
         }
-        let spent = began.elapsed().as_nanos() as u64;
+        // Of CPU time, as all that the plan reckons with: a busy machine is no reason to measure less.
+        let spent = thread_cpu_ns() - began_cpu;
         let (rounds, windows) = plan(course, spent, &mut cells, &mut left_out);
         Ok(Self { course, payload, bench, cells, left_out, rounds, windows, done: 0, began, short: false })
     }
