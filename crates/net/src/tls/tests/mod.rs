@@ -1,5 +1,7 @@
 //! The records against those of rustls, whatever way their bytes are cut; and what is kept while nobody reads.
 
+mod patience;
+
 use std::io::{Read, Write};
 use std::sync::Arc;
 
