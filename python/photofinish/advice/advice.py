@@ -81,7 +81,7 @@ class Advice:
     best: tuple[str, ...]
     """Ids that no other beats."""
     choice: str
-    """The one to use: of the best the one with the fewest bytes."""
+    """The one to use: the one with the best figure, or what is proven equal to it and has fewer bytes."""
     pairs: tuple[PairVerdict, ...]
     delta: float
     rounds: int
@@ -109,8 +109,14 @@ def advise(measured: Measured, question: Question) -> Advice:
     options = [_option(each, measured, times, question) for each in (identity, *own)]
     options = [replace(each, is_best=each.id in best) for each in options]
     options.sort(key=lambda one: (one.time_ns.value if by == "time" or one.price is None else one.price, one.id))
-    choice = min((one for one in options if one.is_best), key=lambda one: one.bytes)
+    first = next(one for one in options if one.is_best)
+    equal = {first.id} | {pair.b if pair.a == first.id else pair.a for pair in pairs if _ties(pair, first.id)}
+    choice = min((one for one in options if one.is_best and one.id in equal), key=lambda one: one.bytes)
     return Advice(by, tuple(options), best, choice.id, pairs, delta, len(measured.rounds))
+
+
+def _ties(pair: PairVerdict, one: str) -> bool:
+    return pair.outcome == "tie" and one in {pair.a, pair.b}
 
 
 def _readings(

@@ -15,6 +15,7 @@ from photofinish.report.answer import joined
 from photofinish.report.figures import column_scale, number
 from photofinish.report.terminal import Harmless, plain_table
 
+FEW = 5
 SHOWN = 14
 """Rows of the table; the rest is in the JSON document."""
 
@@ -40,7 +41,9 @@ def sentence(finding: Finding) -> str:
     if advice.choice == IDENTITY:
         return f"{where} no coding pays: send the payload as it is."
     others = [each for each in advice.best if each != advice.choice]
-    tied = f" {joined(others)} can't be told from it." if others else ""
+    tied = f" {joined(others)} can't be told from it." if 0 < len(others) <= FEW else ""
+    if len(others) > FEW:
+        tied = f" {len(others)} others (●) can't be told from it: measure for longer (--budget)."
     told = f"{where} use {chosen.id}: {_full(chosen)} from the first byte encoded to the last one decoded"
     told += f", against {_full(plain)} without a coding."
     pays = f" It pays from about {least:,} bytes on." if least is not None and least < measured.payload_bytes else ""
@@ -94,7 +97,7 @@ def _table(advice: Advice) -> RenderableType:
             Text(f"{'● ' if option.is_best else '  '}{option.id}", style="bold green" if option.is_best else ""),
             Text(number(option.bytes, 0)),
             Text(f"{option.ratio:.2f}"),
-            *(Text(_short(value)) for value in (option.encode_ns, option.link_ns, option.decode_ns)),
+            *(Text(_short(value) if value else "–") for value in (option.encode_ns, option.link_ns, option.decode_ns)),
             Text(scale.full(time.value, None, None)),
             Text(scale.interval(time.value, time.low, time.high) if time.low != time.high else ""),
         ]

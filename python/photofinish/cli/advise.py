@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from photofinish.advice.advice import IDENTITY, Advice, Prices, Question, pays_from
+from photofinish.advice.advice import ALPHA, IDENTITY, Advice, Prices, Question, pays_from
 from photofinish.advice.advice import advise as decide
 from photofinish.advice.link import Link, link_rate
 from photofinish.advice.measuring import Asked, Measured, measure
@@ -20,11 +20,14 @@ from photofinish.cli.progress import RaceProgress
 from photofinish.errors import InputError
 from photofinish.testbed.engine import engine_path
 from photofinish.testbed.stop import Interrupted
+from photofinish.verdict.power import fewest_rounds
 
 INTERRUPTED = 130
 SMALLEST = 256
-ROUNDS = 14
-"""As many as Holm needs to name a winner among 28 candidates."""
+MOST_CANDIDATES = 46
+"""All levels of all codings, and none."""
+ROUNDS = fewest_rounds(MOST_CANDIDATES * (MOST_CANDIDATES - 1) // 2, ALPHA)
+"""As many as Holm needs to name a winner among so many."""
 SIZE_BUDGET_S = 1.5
 
 
