@@ -1,8 +1,10 @@
 """From measured rounds to advice."""
 
+from dataclasses import replace
+
 import pytest
 
-from photofinish.advice.advice import Prices, Question, advise, pays_from
+from photofinish.advice.advice import Prices, Question, advise, finalists, pays_from
 from photofinish.advice.link import Link
 from photofinish.advice.settings import settings
 from photofinish.advice.view import Finding, as_document, sentence
@@ -34,6 +36,24 @@ def test_twins_are_controls_and_no_options() -> None:
     advice = advise(measured(), SLOW)
     assert {each.id for each in advice.options} == {"identity", "gzip-6", "br-4", "zstd-3", "zstd-19"}
     assert advice.delta >= 0.01
+
+
+def test_only_finalists_are_compared_and_the_others_shown() -> None:
+    question = Question(Link(20e6))
+    best = finalists(measured(rounds=4, seed=9), question, 2)
+    assert [each.id for each in best] == ["zstd-3", "br-4"]
+    final = measured()
+    kept = {each.id for each in best}
+    fresh = replace(
+        final,
+        candidates=tuple(each for each in final.candidates if each.id in kept),
+        rounds=tuple({each: cost for each, cost in one.items() if each in kept} for one in final.rounds),
+    )
+    advice = advise(fresh, question, measured(rounds=4, seed=9))
+    assert {each.id for each in advice.options if each.is_screened} == {"gzip-6", "zstd-19"}
+    assert not any(each.is_best for each in advice.options if each.is_screened)
+    assert {name for pair in advice.pairs for name in (pair.a, pair.b)} == {"identity", "br-4", "zstd-3"}
+    assert advice.choice == "zstd-3"
 
 
 def test_prices_weigh_cpu_against_traffic() -> None:

@@ -69,6 +69,8 @@ class Option:
     """Of a million responses; None without prices."""
     is_best: bool
     """Nothing beats it."""
+    is_screened: bool = False
+    """Left behind by the screening: its figures come from there, and it was not compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +89,23 @@ class Advice:
     rounds: int
 
 
-def advise(measured: Measured, question: Question) -> Advice:
-    """Compares all candidates and no coding at all."""
+def finalists(screening: Measured, question: Question, most: int) -> list[Candidate]:
+    """The candidates with the best figures, best first: the ones that are worth fresh rounds."""
+    figures = {each.id: each for each in _options(screening, question)}
+    own = [each for each in screening.candidates if each.twin_of is None and each.id in figures]
+    return sorted(own, key=lambda each: _figure(figures[each.id], question))[:most]
+
+
+def advise(measured: Measured, question: Question, screening: Measured | None = None) -> Advice:
+    """Compares all candidates and no coding at all.
+
+    Args:
+        measured: the rounds that decide.
+        question: what for.
+        screening: earlier rounds of more candidates; those that are not in ``measured`` are shown, and not compared.
+    """
     link, prices, by = question.link, question.prices, question.by
+    behind = _options(screening, question) if screening is not None else []
     own = [each for each in measured.candidates if each.twin_of is None]
     twins = [(each.twin_of, each.id) for each in measured.candidates if each.twin_of is not None]
     identity = Candidate(IDENTITY, IDENTITY, 0, measured.payload_bytes, "")
@@ -106,13 +122,25 @@ def advise(measured: Measured, question: Question) -> Advice:
     rules = Rules(ALPHA, 1.0, base, delta, noise_limited=False, seed=0)
     pairs = pair_verdicts(judged, list(combinations(ids, 2)), rules, bootstrap=False)
     best = top_set(ids, pairs, set(ids))
-    options = [_option(each, measured, times, question) for each in (identity, *own)]
-    options = [replace(each, is_best=each.id in best) for each in options]
-    options.sort(key=lambda one: (one.time_ns.value if by == "time" or one.price is None else one.price, one.id))
+    options = [replace(each, is_best=each.id in best) for each in _options(measured, question)]
+    options += [replace(each, is_screened=True) for each in behind if each.id not in ids]
+    options.sort(key=lambda one: (_figure(one, question), one.id))
     first = next(one for one in options if one.is_best)
     equal = {first.id} | {pair.b if pair.a == first.id else pair.a for pair in pairs if _ties(pair, first.id)}
     choice = min((one for one in options if one.is_best and one.id in equal), key=lambda one: one.bytes)
     return Advice(by, tuple(options), best, choice.id, pairs, delta, len(measured.rounds))
+
+
+def _figure(option: Option, question: Question) -> float:
+    return option.time_ns.value if question.by == "time" or option.price is None else option.price
+
+
+def _options(measured: Measured, question: Question) -> list[Option]:
+    """Figures of all candidates and of no coding at all."""
+    identity = Candidate(IDENTITY, IDENTITY, 0, measured.payload_bytes, "")
+    times = _readings("time", measured, lambda c, e, d: e + d + 1e9 * question.link.seconds(c.bytes), identity)
+    own = [each for each in measured.candidates if each.twin_of is None]
+    return [_option(each, measured, times, question) for each in (identity, *own)]
 
 
 def _ties(pair: PairVerdict, one: str) -> bool:

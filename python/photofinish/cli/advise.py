@@ -2,15 +2,17 @@
 
 import json
 import mimetypes
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from photofinish.advice.advice import ALPHA, IDENTITY, Advice, Prices, Question, pays_from
+from photofinish.advice.advice import ALPHA, IDENTITY, Advice, Prices, Question, finalists, pays_from
 from photofinish.advice.advice import advise as decide
 from photofinish.advice.link import Link, link_rate
-from photofinish.advice.measuring import Asked, Measured, measure
+from photofinish.advice.measuring import Asked, Candidate, Measured, measure
 from photofinish.advice.settings import settings
 from photofinish.advice.view import Finding, as_document, as_text
 from photofinish.cli.interrupt import stoppable
@@ -24,11 +26,12 @@ from photofinish.verdict.power import fewest_rounds
 
 INTERRUPTED = 130
 SMALLEST = 256
-MOST_CANDIDATES = 46
-"""All levels of all codings, and none."""
-ROUNDS = fewest_rounds(MOST_CANDIDATES * (MOST_CANDIDATES - 1) // 2, ALPHA)
-"""As many as Holm needs to name a winner among so many."""
-SIZE_BUDGET_S = 1.5
+SCREENING_ROUNDS = 4
+FINALISTS = 8
+ROUNDS = fewest_rounds(FINALISTS * (FINALISTS + 1) // 2, ALPHA) + 1
+"""One more than Holm needs to name a winner among the finalists and no coding."""
+SIZE_ROUNDS = 8
+SIZE_BUDGET_S = 1.0
 
 
 def advise(
@@ -61,17 +64,21 @@ def advise(
     if payload.stat().st_size == 0:
         raise InputError(f"--payload: {payload} is empty; name one that holds a typical response")
     engine = engine_path()
-    asked = Asked(payload, ROUNDS, seconds(budget, "--budget"), tuple(_names(codings)), levels or "")
+    budget_s = seconds(budget, "--budget")
+    asked = Asked(payload, SCREENING_ROUNDS, budget_s / 2, tuple(_names(codings)), levels or "")
     with stoppable() as stop, RaceProgress(quiet=quiet) as progress:
         try:
-            measured = measure(
-                engine, asked, stop, lambda done, eta_s: progress.update("measuring", done=done, eta_s=eta_s)
-            )
-            advice = decide(measured, question)
+            screening = measure(engine, asked, stop, _telling(progress, "screening all levels"))
+            best = finalists(screening, question, FINALISTS)
+            final = _only(asked, best, ROUNDS, budget_s / 2)
+            measured = measure(engine, final, stop, _telling(progress, f"fresh rounds of the best {len(best)}"))
+            measured = replace(measured, left_out=screening.left_out)
+            advice = decide(measured, question, screening)
             smaller: dict[int, Advice] = {}
             for size in _sizes(measured, advice):
                 progress.update(f"measuring the first {size:,} bytes")
-                part = measure(engine, _only(asked, measured, advice, size), stop)
+                chosen = [each for each in measured.candidates if each.id == advice.choice]
+                part = measure(engine, _only(asked, chosen, SIZE_ROUNDS, SIZE_BUDGET_S, size), stop)
                 smaller[size] = decide(part, question)
         except Interrupted:
             raise typer.Exit(INTERRUPTED) from None
@@ -111,8 +118,14 @@ def _sizes(measured: Measured, advice: Advice) -> list[int]:
     return sizes
 
 
-def _only(asked: Asked, measured: Measured, advice: Advice, size: int) -> Asked:
-    """The chosen candidate alone, on so many first bytes."""
-    chosen = next(each for each in measured.candidates if each.id == advice.choice)
-    level = f"{chosen.coding}={chosen.level}-{chosen.level}"
-    return Asked(asked.payload, asked.rounds, SIZE_BUDGET_S, (chosen.coding,), level, size)
+def _only(
+    asked: Asked, candidates: Sequence[Candidate], rounds: int, budget_s: float, size: int | None = None
+) -> Asked:
+    """These candidates alone, on the whole payload or on so many first bytes."""
+    codings = tuple(dict.fromkeys(each.coding for each in candidates))
+    levels = ",".join(f"{each.coding}={each.level}" for each in candidates)
+    return Asked(asked.payload, rounds, budget_s, codings, levels, size)
+
+
+def _telling(progress: RaceProgress, step: str) -> Callable[[float, float | None], None]:
+    return lambda done, eta_s: progress.update(step, done=done, eta_s=eta_s)

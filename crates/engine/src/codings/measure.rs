@@ -17,7 +17,7 @@ const CALIBRATION_SHARE: u64 = 3;
 /// Beyond that share, a level is tried only if the one before took less than 1 in so many of the budget.
 const HOPELESS_SHARE: u64 = 100;
 /// A budget that is exceeded so many times ends the rounds.
-const PATIENCE: u64 = 2;
+const PATIENCE: u64 = 10;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
