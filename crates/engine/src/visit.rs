@@ -7,6 +7,8 @@ mod tour;
 use std::io::{Read, Write};
 use std::process::ExitCode;
 
+use photofinish_load::Layers;
+use photofinish_load::driver::Windows;
 use photofinish_net::{Nanos, Options};
 
 use crate::fault::Fault;
@@ -58,11 +60,14 @@ fn carry_out(document: &Document) -> ExitCode {
         stop: None,
     };
     let started = Nanos::now();
-    let mut tour = match Tour::new(document, std::io::stdout().lock()) {
+    let spoken = (0..document.targets.len()).filter_map(|target| document.protocol(target).ok());
+    let layers = Layers::of(spoken, Windows::default());
+    let tour = match Tour::new(document, std::io::stdout().lock()) {
         Ok(tour) => tour,
         Err(error) => return Fault::BadInput.report(&format!("visit: {error}")),
     };
-    match photofinish_net::run(&options, Vec::new(), &mut tour) {
+    let (ended, tour) = layers.run(&options, tour);
+    match ended {
         Ok(stats) => {
             let mut out = tour.finish(&stats, Nanos::now().since(started));
             // Nobody reads any more: nothing is left to tell, and nobody to tell it to.

@@ -4,9 +4,11 @@ mod connecting;
 mod counts;
 mod events;
 mod http2;
+mod http3;
 mod link;
 mod outcome;
 mod received;
+mod stream_events;
 mod streams;
 mod target;
 #[cfg(test)]

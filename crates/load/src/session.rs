@@ -1,5 +1,6 @@
 //! One thread of a load: connects, waits for the others, sends for the time asked for, drains, and says what it saw.
 
+mod handler;
 mod outcome;
 
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Barrier, OnceLock};
 
 pub use outcome::Outcome;
-use photofinish_net::{Closed, Conn, Handler, Nanos, Net};
+use photofinish_net::{Nanos, Net};
 
 use crate::clock::thread_cpu_ns;
 use crate::live::Stage as Standing;
@@ -379,52 +380,5 @@ impl Session {
             self.timer = Some(at);
             net.set_timer(Some(at));
         }
-    }
-}
-
-impl Handler for Session {
-    fn started<N: Net>(&mut self, net: &mut N) {
-        let now = Nanos::now();
-        self.next_tick = now + TICK;
-        self.began = now;
-        self.stage = Stage::Connecting { until: now + self.plan.timeout };
-        self.connect(net, now);
-        self.set_timer(net);
-    }
-
-    fn accepted<N: Net>(&mut self, net: &mut N, conn: Conn, _listener: usize) {
-        net.close(conn, false);
-    }
-
-    fn connected<N: Net>(&mut self, net: &mut N, conn: Conn) {
-        let (lane, link) = self.routes.of(conn);
-        self.lanes[lane].driver.connected(net, link);
-    }
-
-    fn received<N: Net>(&mut self, net: &mut N, conn: Conn, data: &[u8]) {
-        let (lane, link) = self.routes.of(conn);
-        self.lanes[lane].driver.received(net, &mut self.routes, link, data);
-    }
-
-    fn flushed<N: Net>(&mut self, net: &mut N, conn: Conn) {
-        let (lane, link) = self.routes.of(conn);
-        self.lanes[lane].driver.flushed(net, link);
-    }
-
-    fn closed<N: Net>(&mut self, net: &mut N, conn: Conn, why: Closed) {
-        let (lane, link) = self.routes.of(conn);
-        self.lanes[lane].driver.closed(net, &mut self.routes, link, &why);
-    }
-
-    fn timer<N: Net>(&mut self, net: &mut N) {
-        self.timer = None;
-        for lane in &mut self.lanes {
-            lane.driver.pump(net);
-        }
-    }
-
-    fn turn_ended<N: Net>(&mut self, net: &mut N) {
-        self.step(net);
-        self.set_timer(net);
     }
 }

@@ -6,8 +6,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 
 use photofinish_load::report::{Asked, Seen};
 use photofinish_load::slices::Reaper;
-use photofinish_load::{Checker, Collector, Driver, Lane, Latencies, Outcome, Plan, Report, Session, Shared, Target};
-use photofinish_net::tls::Secure;
+use photofinish_load::{
+    Checker, Collector, Driver, Lane, Latencies, Layers, Outcome, Plan, Report, Session, Shared, Target,
+};
 use photofinish_net::{Backend, Nanos, NetError, Options, Stats};
 
 use super::checks::CheckFlags;
@@ -77,16 +78,17 @@ pub fn measure(job: &Job<'_>, face: &mut dyn Face, server: Option<Server>) -> Re
     let (collector, reapers) = Collector::new(drivers, slice, job.pacing.course.is_some());
     let mut reapers = reapers.into_iter();
     let checkers: Vec<_> = job.groups.iter().map(|group| job.checks.checkers(group.mix.entries())).collect();
-    let secure = job.spoken.iter().any(|spoken| spoken.protocol.is_secure());
     let (send, receive) = channel();
     for (thread, plans) in plans.iter().enumerate() {
         let session = session(job, plans, &checkers, &mut reapers, slice, &shared)?;
         let options = options(job, thread, plans);
+        let spoken = plans.iter().map(|plan| job.spoken[plan.group].protocol);
+        let layers = Layers::of(spoken, job.speaking.windows());
         let send = send.clone();
         let spawned = std::thread::Builder::new().name(format!("load-{thread}")).spawn(move || {
-            let ended = run(&options, session, secure);
+            let (ended, session) = layers.run(&options, session);
             // The receiver is gone only if the whole load was given up.
-            let _ = send.send(ended);
+            let _ = send.send(ended.map(|stats| (stats, session.into_outcome())));
         });
         spawned.map_err(|error| format!("can't start a thread: {error}; use fewer (-t)"))?;
     }
@@ -111,17 +113,6 @@ pub fn measure(job: &Job<'_>, face: &mut dyn Face, server: Option<Server>) -> Re
         part
     });
     Ok(Measured { report, latencies })
-}
-
-/// One thread's load; without TLS nothing stands between the loop and its session.
-fn run(options: &Options, mut session: Session, secure: bool) -> Ended {
-    if !secure {
-        let stats = photofinish_net::run(options, Vec::new(), &mut session)?;
-        return Ok((stats, session.into_outcome()));
-    }
-    let mut layered = Secure::new(session);
-    let stats = photofinish_net::run(options, Vec::new(), &mut layered)?;
-    Ok((stats, layered.into_inner().into_outcome()))
 }
 
 /// Waits for all threads, shows how far they are, and passes a request to end on to them.

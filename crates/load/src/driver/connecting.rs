@@ -7,7 +7,7 @@ use photofinish_net::{Nanos, Net};
 use super::link::State;
 use super::wire::Wire;
 use super::{Driver, Routes};
-use crate::Reason;
+use crate::{Protocol, Reason};
 
 impl Driver {
     /// Starts to connect those of the first `upto` connections that are missing.
@@ -21,7 +21,12 @@ impl Driver {
 
     /// Tries anew whatever is still connecting: a listener with a short backlog drops attempts, and the kernel's own
     /// repetition comes a whole second later. Nothing is counted: the attempt goes on.
+    ///
+    /// Not where a handshake follows: that takes its time, and QUIC repeats what is lost by itself.
     pub fn connect_again<N: Net>(&mut self, net: &mut N, routes: &mut Routes) {
+        if self.protocol.is_secure() {
+            return;
+        }
         for index in 0..self.links.len() as u32 {
             if self.links[index as usize].state == State::Connecting {
                 self.links[index as usize].leave(net);
@@ -37,6 +42,7 @@ impl Driver {
             self.next_source = (self.next_source + 1) % self.sources.len();
         }
         let begun = match &self.peer {
+            Some(peer) if self.protocol == Protocol::Http3 => net.connect_quic(self.address, from, peer),
             Some(peer) => net.connect_tls(self.address, from, peer),
             None => net.connect(self.address, from),
         };
@@ -73,7 +79,7 @@ impl Driver {
         self.tally.connects += 1;
         self.latencies.connect.saturating_record(now.since(link.began).0);
         if self.protocol.has_streams() {
-            let wire = Wire::new(self.windows, self.depth, now);
+            let wire = Wire::new(self.protocol, self.windows, self.depth, now);
             let most = wire.most().min(self.depth);
             link.established(now, most);
             link.wire = Some(Box::new(wire));

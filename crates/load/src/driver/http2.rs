@@ -263,7 +263,7 @@ impl Http2 {
 }
 
 /// Status and fields as they would stand in HTTP/1.1, for the evidence.
-fn text_of(fields: &Fields) -> String {
+pub(super) fn text_of(fields: &Fields) -> String {
     let lines = fields.iter().map(|(name, value)| [name, b": ", value].concat());
     let mut text: Vec<u8> = lines.collect::<Vec<_>>().join(&b"\r\n"[..]);
     text.extend_from_slice(b"\r\n\r\n");
@@ -276,7 +276,7 @@ impl Driver {
         let link = &mut self.links[index as usize];
         // The wire reads while the driver counts; nothing is sent on this link meanwhile.
         let Some(mut wire) = link.wire.take() else { return };
-        let Wire::Http2(http2) = &mut *wire;
+        let Wire::Http2(http2) = &mut *wire else { return };
         let outcome = http2.read(self, index, data, at);
         let most = http2.most();
         if http2.speaks {

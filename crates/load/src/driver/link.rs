@@ -134,6 +134,8 @@ impl Link {
         let fits = match protocol {
             Protocol::Http1Tls => chosen.is_none_or(|alpn| alpn == Alpn::Http1),
             Protocol::Http2Tls => chosen == Some(Alpn::H2),
+            // Early data leaves before the server has chosen.
+            Protocol::Http3 => chosen.is_none_or(|alpn| alpn == Alpn::H3),
             _ => true,
         };
         let said = chosen.map_or("nothing", Alpn::name);

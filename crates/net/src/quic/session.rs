@@ -10,6 +10,7 @@ use quinn_proto::{ConnectError, ConnectionId, Side, TransportError, TransportErr
 use ring::aead;
 use rustls::HandshakeKind;
 use rustls::quic::{ClientConnection, Connection, KeyChange, Secrets, ServerConnection, Suite, Version};
+use rustls::server::{ProducesTickets, ServerSessionMemoryCache};
 
 use crate::tls::{Alpn, Identity, Peer, Security, TlsError};
 
@@ -19,6 +20,9 @@ pub(super) const QUIC_1: u32 = 1;
 const RETRY_KEY: [u8; 16] =
     [0xbe, 0x0c, 0x69, 0x0b, 0x9f, 0x66, 0x57, 0x5a, 0x1d, 0x76, 0x6b, 0x54, 0xe3, 0x68, 0xc8, 0x4e];
 const RETRY_NONCE: [u8; 12] = [0x46, 0x15, 0x99, 0xd3, 0x5d, 0x63, 0x2b, 0xf2, 0x23, 0x98, 0x25, 0xbb];
+
+/// Sessions that a server remembers for early data.
+const SESSIONS: usize = 4096;
 
 /// What a session tells: [`crypto::Session::handshake_data`] is one of these.
 #[derive(Debug)]
@@ -202,6 +206,28 @@ impl crypto::ClientConfig for ClientSessions {
     }
 }
 
+/// Sessions are remembered here, not by their clients.
+#[derive(Debug)]
+struct NoTickets;
+
+impl ProducesTickets for NoTickets {
+    fn enabled(&self) -> bool {
+        false
+    }
+
+    fn lifetime(&self) -> u32 {
+        0
+    }
+
+    fn encrypt(&self, _plain: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn decrypt(&self, _cipher: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+}
+
 /// The server's side, for `quinn-proto`.
 pub(super) struct ServerSessions {
     config: Arc<rustls::ServerConfig>,
@@ -215,6 +241,9 @@ impl ServerSessions {
         if config.max_early_data_size > 0 {
             // RFC 9001, 4.6.1: QUIC has its own limits, and this value alone for "yes".
             config.max_early_data_size = u32::MAX;
+            // rustls takes early data from sessions that it remembers itself and can forget, so that nobody sends it twice.
+            config.ticketer = Arc::new(NoTickets);
+            config.session_storage = ServerSessionMemoryCache::new(SESSIONS);
         }
         let initial = initial_suite(config.crypto_provider()).ok_or_else(no_suite)?;
         let config = Arc::new(config);

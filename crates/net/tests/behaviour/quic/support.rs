@@ -61,12 +61,9 @@ impl<H: Handler + Send + 'static> Server<H> {
 }
 
 pub fn run_client<H: Handler>(kind: Kind, handler: H) -> H {
-    run_client_with(&kind.options(), handler)
-}
-
-pub fn run_client_with<H: Handler>(options: &Options, handler: H) -> H {
-    let mut layer = Quic::new(handler, Settings::beside(options));
-    photofinish_net::run(options, Vec::new(), &mut layer).expect("the loop runs");
+    let options = kind.options();
+    let mut layer = Quic::new(handler, Settings::beside(&options));
+    photofinish_net::run(&options, Vec::new(), &mut layer).expect("the loop runs");
     layer.into_inner()
 }
 
@@ -231,6 +228,8 @@ impl Handler for Caller {
             self.under_way.remove(&key);
             self.done += 1;
             self.wire = net.wire(conn).expect("a secured connection");
+            // With early data the handshake ends after the first bytes have left.
+            self.security = net.security(conn).copied();
             if self.done == self.connections * self.streams {
                 net.close(conn, true);
                 net.stop();
