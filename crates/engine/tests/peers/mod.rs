@@ -128,8 +128,7 @@ pub fn assert_conserved(report: &Value) {
     let by_reason: u64 = requests["failed"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!(failed, by_reason, "{requests}");
     if let Some(offered) = requests["offered"].as_u64() {
-        let connect = requests["failed"]["connect"].as_u64().unwrap_or(0);
-        assert_eq!(offered, sent - connect + number(requests, "/unsent"), "{requests}");
+        assert_eq!(offered, sent - number(requests, "/unconnected") + number(requests, "/unsent"), "{requests}");
     }
 }
 

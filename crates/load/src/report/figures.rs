@@ -1,5 +1,9 @@
 //! Figures as people read them: three significant digits, a unit that fits, digits in groups.
 
+use std::fmt::Write as _;
+
+use super::Report;
+
 /// Three significant digits and the unit that keeps the number between 1 and 999.
 #[must_use]
 pub fn span(nanos: u64) -> String {
@@ -85,6 +89,23 @@ pub fn cut(text: &str, width: usize) -> String {
         return text.chars().map(clean).collect();
     }
     text.chars().map(clean).take(width.saturating_sub(1)).chain("…".chars().take(width)).collect()
+}
+
+/// What was spoken, with what was negotiated: `h2+tls, 10 streams a connection (TLS 1.3, TLS13_AES_128_GCM_SHA256)`.
+#[must_use]
+pub fn spoken(report: &Report) -> String {
+    let asked = &report.asked;
+    let mut text = asked.protocol.to_owned();
+    if asked.streams > 1 {
+        write!(text, ", {} streams a connection", asked.streams).expect("writing to memory succeeds");
+    }
+    if let Some(seen) = &report.evidence
+        && let (Some(version), Some(cipher)) = (seen.tls_version, seen.cipher)
+    {
+        let resumed = if seen.resumed == Some(true) { ", resumed" } else { "" };
+        write!(text, " (TLS {version}, {cipher}{resumed})").expect("writing to memory succeeds");
+    }
+    text
 }
 
 /// Lines of at most `width` characters, broken at spaces; a longer word stands alone.

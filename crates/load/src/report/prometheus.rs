@@ -93,6 +93,8 @@ fn about(page: &mut Page, report: &Report, ended: SystemTime) {
     let labels = [
         ("mode", report.asked.mode),
         ("backend", report.backend),
+        ("protocol", report.asked.protocol),
+        ("insecure", if report.asked.insecure { "true" } else { "false" }),
         ("verdict", report.verdict.bound.code()),
         ("schema", report.schema),
     ];

@@ -7,7 +7,7 @@ mod tables;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::report::figures::{bytes, counted, grouped, grouped_f64, seconds, span, span_or_dash};
+use crate::report::figures::{bytes, counted, grouped, grouped_f64, seconds, span, span_or_dash, spoken};
 use crate::report::text::pace;
 use crate::report::{Floor, Report, ServerPart};
 use crate::verdict::Bound;
@@ -92,6 +92,9 @@ fn answer(report: &Report) -> Markup {
             p { code { (report.verdict.bound.code()) } " " (report.verdict.reasons.join("; ")) }
             @if pipeline > 1 {
                 p { strong { "Pipelined, " (pipeline) " deep: not comparable with unpipelined figures." } }
+            }
+            @if report.asked.insecure {
+                p { strong { "Insecure: any certificate was trusted, so nothing proves who answered." } }
             }
             @if let Some(rate) = &report.rate {
                 p {
@@ -257,6 +260,7 @@ fn evidence(report: &Report) -> Markup {
             section aria-labelledby="evidence" {
                 h2 #evidence { "Evidence" }
                 p { "The first response: status " (seen.status) ", body " (grouped(seen.body_bytes)) " bytes, xxh3 " code { (seen.body_xxh3) } }
+                p { "Spoken: " (spoken(report)) }
                 details { summary { "Its head" } pre { (seen.head) } }
             }
         }

@@ -6,7 +6,7 @@ mod latency;
 use std::fmt::{self, Display, Formatter};
 
 use crate::report::figures::{
-    asked_rate, bytes, counted, cut, greatest, grouped_f64, mean, seconds, sparkline, wrapped,
+    asked_rate, bytes, counted, cut, greatest, grouped_f64, mean, seconds, sparkline, spoken, wrapped,
 };
 pub use crate::report::figures::{grouped, span};
 use crate::report::{Asked, Report, SlicePart};
@@ -70,6 +70,7 @@ impl Text<'_> {
             pace(asked),
             counted(u64::from(asked.connections), "connection"),
             counted(u64::from(asked.threads), "thread"),
+            spoken(self.report),
             self.report.backend_with_reason(),
             seconds(self.report.measured_ns),
         ];
@@ -91,6 +92,10 @@ impl Text<'_> {
         if asked.pipeline > 1 {
             let label = format!("pipelined, {} deep: not comparable with unpipelined figures", asked.pipeline);
             writeln!(out, "{}", self.styled("33", &label))?;
+        }
+        if asked.insecure {
+            let label = "insecure: any certificate was trusted, so nothing proves who answered";
+            writeln!(out, "{}", self.styled("33", label))?;
         }
         Ok(())
     }

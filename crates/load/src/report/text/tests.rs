@@ -19,7 +19,10 @@ fn a_full_report_shows_each_part_once() {
         &text,
         &[
             "GET http://127.0.0.1:8080/items?a=1&b=<2>  (127.0.0.1:8080)\n",
-            "open loop, 2,000 requests/s, poisson arrivals · 50 connections · 2 threads · io_uring · 10.00 s",
+            "open loop, 2,000 requests/s, poisson arrivals · 50 connections · 2 threads",
+            "h2+tls, 16 streams a connection",
+            "TLS 1.3, TLS13_AES_128_GCM_SHA256, resumed",
+            "insecure: any certificate was trusted",
             "pipelined, 16 deep: not comparable with unpipelined figures",
             "warm-up: the first 1.00 s are left out: the figures change there",
             "reached: 2,000 sent/s of 2,000 intended (-0.03 %)",
