@@ -28,6 +28,13 @@ impl Origin {
         Self { child, folder, port: number(&told, "/port"), tls_port: number(&told, "/tls_port") }
     }
 
+    /// A file that is gone when the origin is.
+    pub fn file(&self, name: &str, bytes: &[u8]) -> String {
+        let path = self.folder.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
     /// The authority's certificate.
     pub fn ca(&self) -> String {
         self.folder.join("ca.pem").to_str().unwrap().to_owned()
