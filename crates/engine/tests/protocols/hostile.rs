@@ -106,7 +106,7 @@ fn what_breaks_the_protocol_is_malformed() {
         After::Keep
     });
     fails("malformed", |out, stream, _| {
-        control(out, kind::DATA, 0, stream, &[0; 16_385]);
+        control(out, kind::DATA, 0, stream, &vec![0; 16_385]);
         After::Keep
     });
     fails("malformed", |out, stream, _| {

@@ -48,7 +48,7 @@ fn each_protocol_is_spoken_as_asked_and_every_response_is_accepted() {
 #[test]
 fn a_body_larger_than_the_windows_is_sent_as_they_open() {
     let origin = Origin::start("upload");
-    let (url, body) = (format!("http://127.0.0.1:{}/upload", origin.port), origin.file("body", &[b'x'; 300_000]));
+    let (url, body) = (format!("http://127.0.0.1:{}/upload", origin.port), origin.file("body", &vec![b'x'; 300_000]));
     let manner = ["--http", "2", "--streams", "3", "-c", "2", "-n", "30", "--expect-body", "any"];
     let (code, report) = load(&[&[url.as_str(), "--body-file", &body][..], &manner].concat());
     let requests = &report["requests"];
