@@ -16,7 +16,8 @@ from photofinish.testbed.proc import cpu_ns
 
 Costs = dict[str, list[float | None]]
 """By name, one figure a round; None where a round has none."""
-WAIT_S = 60.0
+WAIT_S = 8.0
+"""Longer than its load no client works; h2load hangs for ever if its time is over before it has connected."""
 GIVEN_UP_AFTER = 2
 """Rounds without any figure."""
 

@@ -20,6 +20,8 @@ STREAMS, CONNECTIONS = (1, 10, 32, 100), (1, 10, 100)
 PEER = "h2load"
 BOUND = 0.5
 HANDSHAKE_S = 0.0015
+SHORT_S = 0.08
+"""The run with one request a connection, and starting both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,13 @@ def cells(*, quick: bool = False) -> list[Cell]:
 
 def expected_s(rounds: int, seconds: float, *, quick: bool = False) -> float:
     """Wall time of this part: two clients, each with a short run before."""
-    each = (seconds + 0.12 + HANDSHAKE_S * 2 * cell.connections for cell in cells(quick=quick))
+    each = (asked_s(cell, seconds) + SHORT_S for cell in cells(quick=quick))
     return rounds * 2 * sum(each)
+
+
+def asked_s(cell: Cell, seconds: float) -> float:
+    """How long a load lasts: handshakes get time of their own."""
+    return seconds + (HANDSHAKE_S * cell.connections if cell.protocol == "h2+tls" else 0)
 
 
 def measure(
@@ -74,10 +81,9 @@ def measure(
 
 
 def job_of(cell: Cell, server: Server, seconds: float, place: Place) -> Job:
-    """The load of a cell; handshakes get time of their own."""
-    seconds += HANDSHAKE_S * cell.connections if cell.protocol == "h2+tls" else 0
+    """The load of a cell."""
     ca = str(place.secured.ca) if cell.protocol == "h2+tls" else None
-    return Job(server.url(SMALL), cell.connections, seconds, version="2", streams=cell.streams, ca=ca)
+    return Job(server.url(SMALL), cell.connections, asked_s(cell, seconds), version="2", streams=cell.streams, ca=ca)
 
 
 def mean(seen: Seen, server: str, protocol: str) -> Measured | None:

@@ -9,6 +9,7 @@ import json
 import os
 import platform
 import re
+import signal
 import sys
 import tempfile
 from collections.abc import Callable
@@ -53,8 +54,8 @@ class Part:
 
 def parts(asked: argparse.Namespace, place: Place) -> dict[str, Part]:
     """Those that can be asked, in their order."""
-    quick, rounds = asked.quick, asked.rounds or (2 if asked.quick else 6)
-    seconds, cycles = (0.1, 2) if quick else (0.25, 16)
+    quick, rounds = asked.quick, asked.rounds
+    seconds, cycles = (0.15, 2) if quick else (0.2, 10)
     long_s = 0.2 if quick else 0.8
 
     def of_http2(say: Say) -> Told:
@@ -125,7 +126,9 @@ def arguments() -> argparse.Namespace:
         "--kept", type=Path, default=ROOT / "target" / "bench-protocols", help="stores of races [%(default)s]"
     )
     asked = parser.parse_args()
-    if asked.rounds is not None and asked.rounds < 1:
+    if asked.rounds is None:
+        asked.rounds = 2 if asked.quick else 6
+    if asked.rounds < 1:
         parser.error("--rounds takes a number from 1")
     if asked.before is not None and not os.access(asked.before, os.X_OK):
         parser.error(f"{asked.before} is no program: --before takes an earlier build of the engine")
@@ -137,6 +140,7 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     """Run what is asked for; each part is printed, and written where it belongs, as soon as it is there."""
     asked = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that no server outlives this process
     if len(os.sched_getaffinity(0)) < 2:
         raise SystemExit("two CPUs are needed, one for clients and one for servers")
     if asked.quiche and (reason := built_quiche()):
@@ -151,7 +155,7 @@ def main() -> None:
         for name, part in chosen.items():
             progress.begin(name)
             told[name] = part.measure(progress.say)
-            text = f"{conditions(asked.rounds or 6)} {told[name].text}\n\n{goals_table(told[name].goals)}"
+            text = f"{conditions(asked.rounds)} {told[name].text}\n\n{goals_table(told[name].goals)}"
             print(f"## {part.title}\n\n{text}\n", flush=True)
             write(asked, name, text, told)
 
