@@ -13,7 +13,7 @@ use crate::trials::Mode;
 pub(crate) struct Counts {
     /// Heads that named the trial.
     pub requests: u64,
-    /// Uploads read to their end and answered with success; downloads handed to the kernel whole.
+    /// Uploads read to their end and answered with success; downloads handed to the kernel (over HTTP/3: to QUIC) whole.
     pub completed: u64,
     /// The connection ended, or the body was malformed, before its end.
     pub aborted: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Counts {
     pub encode_ns: u64,
     /// Bytes of uploads' bodies, chunked framing removed, those of aborted ones included.
     pub body_bytes: u64,
-    /// Bytes of downloads' bodies that were handed to the kernel.
+    /// Bytes of downloads' bodies that were handed to the kernel (over HTTP/3: to QUIC).
     pub sent_body_bytes: u64,
     /// Uploads with the transfer coding `chunked`.
     pub chunked: u64,
