@@ -72,7 +72,7 @@ fn a_server_that_does_not_do_as_asked_fails_with_the_coding() {
         ("Content-Encoding: gzip\r\n", &whole, "br", "gzip instead of br"),
         ("Content-Encoding: br\r\n", &whole, "br", "coding: "),
         ("Content-Encoding: gzip\r\n", &whole[..whole.len() / 2], "gzip", "not gzip, or broken"),
-        ("Content-Encoding: gzip\r\n", &gzip(&[0; 1 << 20]), "gzip", "longer than 33920 bytes"),
+        ("Content-Encoding: gzip\r\n", &gzip(&vec![0; 1 << 20]), "gzip", "longer than 33920 bytes"),
     ] {
         let (code, report) =
             load(server(said, body), &["-n", "6", "-c", "2", "--coding", coding, "--expect-bytes", &length]);
