@@ -1,5 +1,6 @@
 """What one process costs: its CPU over what it did, the start and the handshakes of its connections left out."""
 
+import json
 import math
 import os
 import random
@@ -72,11 +73,24 @@ def run(client: Client, job: Job, server_pid: int | None = None) -> Spent:
     try:
         done = READERS.get(client.name, read_ours)(out).requests or 0
     except (ValueError, KeyError, TypeError) as error:
-        said = (errors or out).strip()[-300:]
-        raise RunError(f"`{' '.join(line)}` ended with {process.returncode}, {error!r}: {said!r}") from error
+        raise RunError(f"`{_shown(line)}` ended with {process.returncode}: {last_words(out, errors)}") from error
     if done == 0:
-        raise RunError(f"`{' '.join(line)}` had no request answered: {(errors or out).strip()[-300:]!r}")
+        raise RunError(f"`{_shown(line)}` had no request answered: {last_words(out, errors)}")
     return Spent(done, (usage.ru_utime + usage.ru_stime) * 1e6, spent_us)
+
+
+def _shown(line: Sequence[str]) -> str:
+    """A command without the folders of its files."""
+    return " ".join(Path(word).name if word.startswith("/") else word for word in line)
+
+
+def last_words(out: str, errors: str) -> str:
+    """What a load generator has to say of its failure, on one line: our own report's reasons, or its last line."""
+    try:
+        return json.dumps(json.loads(out)["requests"]["failed"])
+    except (ValueError, KeyError, TypeError):
+        lines = [line.strip() for line in (errors or out).splitlines() if line.strip()]
+        return lines[-1][:200] if lines else "no word"
 
 
 def _outputs(process: subprocess.Popen[str]) -> tuple[str, str]:

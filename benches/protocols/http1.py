@@ -61,8 +61,8 @@ def measure(
                 client = Client(name, OURS, engines[name], ("--backend", backend))
                 seen.cpu["load", backend].take(name, client, Job(servers[NOW].url(SMALL), CONNECTIONS, seconds))
             figures = visited(place, list(servers.values()), Visit(SMALL, CONNECTIONS, 1, cycles, number))
-            for name, figure in zip(servers, figures, strict=True):
-                seen.cpu["origin", backend].add(name, figure, "no window counts")
+            for name, (figure, reason) in zip(servers, figures, strict=True):
+                seen.cpu["origin", backend].add(name, figure, reason)
             if number == 0 and shutil.which("perf"):
                 for role in ("load", "origin"):
                     seen.instructions[role, backend] = counted(role, backend, engines, servers)

@@ -65,8 +65,8 @@ def measure(
         with running(list(product(SERVERS, PROTOCOLS)), place, ports) as servers:
             for at, load in enumerate(LOADS):
                 asked = Visit(load.path, CONNECTIONS, load.streams, cycles, 100 * number + at)
-                for server, figure in zip(servers, visited(place, servers, asked), strict=True):
-                    seen.windows[server.protocol, load].add(server.name, figure, "no window counts")
+                for server, (figure, reason) in zip(servers, visited(place, servers, asked), strict=True):
+                    seen.windows[server.protocol, load].add(server.name, figure, reason)
                 for server in chance.sample(servers, len(servers)):
                     series = seen.runs[server.protocol, load]
                     if peer is None:

@@ -15,6 +15,8 @@ WARMUP_CYCLES = 2
 WINDOW_S = 0.04
 """One visit with what is around its window."""
 
+NOTHING = "no window counts"
+
 
 @dataclass(frozen=True, slots=True)
 class Visit:
@@ -64,8 +66,8 @@ def document(place: Place, servers: Sequence[Server], asked: Visit) -> dict[str,
     }
 
 
-def visited(place: Place, servers: Sequence[Server], asked: Visit) -> list[float | None]:
-    """Server CPU µs a request, one figure a server, over all windows that no request failed in; None without any.
+def visited(place: Place, servers: Sequence[Server], asked: Visit) -> list[tuple[float | None, str]]:
+    """Server CPU µs a request, one figure a server, over all windows that no request failed in; without any, why.
 
     Raises:
         SystemExit: the engine refused or failed.
@@ -74,8 +76,15 @@ def visited(place: Place, servers: Sequence[Server], asked: Visit) -> list[float
     done = subprocess.run([str(place.engine), "visit"], input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"`{place.engine} visit` ended with {done.returncode}: {done.stderr.strip()}")
-    found = per_request([json.loads(line) for line in done.stdout.splitlines()])
-    return [found.get(at) for at in range(len(servers))]
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    found, said = per_request(events), failures(events)
+    return [(found.get(at), f"{server.name}: {said.get(at, NOTHING)}") for at, server in enumerate(servers)]
+
+
+def failures(events: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+    """The first failure of each target that had one, in words."""
+    ends = (line for line in events if line["event"] == "target")
+    return {line["target"]: line["failure_example"] for line in ends if line["failure_example"]}
 
 
 def per_request(events: Sequence[Mapping[str, Any]]) -> dict[int, float]:

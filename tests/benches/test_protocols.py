@@ -11,7 +11,7 @@ from benches.protocols import codings, costs, http1, http2, http3, serving
 from benches.protocols.costs import Series
 from benches.protocols.progress import Progress, duration
 from benches.protocols.servers import Place, Server
-from benches.protocols.visiting import Visit, document, per_request
+from benches.protocols.visiting import Visit, document, failures, per_request
 
 from photofinish.contest.loading import load_suite
 from photofinish.testbed.certificates import Certificates
@@ -86,6 +86,12 @@ def test_what_starting_costs_is_not_in_a_request(monkeypatch: pytest.MonkeyPatch
     assert costs.steady_us(costs.Client("one", "h2load", PROGRAM), job("2")) == pytest.approx(3.0)
 
 
+def test_a_failure_is_told_by_its_reasons_or_its_last_line() -> None:
+    assert costs.last_words('{"requests": {"failed": {"protocol": 1}}}', "") == '{"protocol": 1}'
+    assert costs.last_words("1\n", "began\nError: UnknownIssuer\n\n") == "Error: UnknownIssuer"
+    assert costs.last_words("", "") == "no word"
+
+
 def test_the_goal_of_a_server_is_the_mean_of_its_cells_round_by_round() -> None:
     seen = {cell: Series() for cell in http2.cells()}
     for cell, figures in seen.items():
@@ -127,9 +133,11 @@ def test_windows_with_a_failure_or_in_the_warm_up_do_not_count() -> None:
         {"event": "cycle", "phase": "warmup", "windows": [window(0, cpu_ns=9_000_000)]},
         {"event": "cycle", "phase": "measure", "windows": [window(0), window(1, failed={"status": 1})]},
         {"event": "cycle", "phase": "measure", "windows": [window(0, cpu_ns=None), window(1, cpu_ns=10_000)]},
-        {"event": "target", "target": 0},
+        {"event": "target", "target": 0, "failure_example": None},
+        {"event": "target", "target": 1, "failure_example": "status: 404"},
     ]
     assert per_request(events) == {0: 1.0, 1: 2.0}
+    assert failures(events) == {1: "status: 404"}
 
 
 def test_a_visit_asks_all_servers_alike_each_by_its_protocol() -> None:
