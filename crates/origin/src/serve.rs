@@ -205,7 +205,12 @@ fn work<H: Handler>(
             let listeners = vec![clear, tcp];
             let layer = Quic::new(handler, quic::Settings::beside(options));
             let layer = layer.listening(udp, &secrets.speaking(&[Alpn::H3]), listeners.len())?;
-            photofinish_net::run(options, listeners, &mut Secure::serving(layer, vec![None, Some(secrets)]))
+            let mut secure = Secure::serving(layer, vec![None, Some(secrets)]);
+            let outcome = photofinish_net::run(options, listeners, &mut secure);
+            match secure.into_inner().take_failure() {
+                Some(source) => Err(NetError::System { call: "taking the UDP socket", source }),
+                None => outcome,
+            }
         }
         (Some(Secured { tcp, udp: None }), secrets) => {
             photofinish_net::run(options, vec![clear, tcp], &mut Secure::serving(handler, vec![None, secrets]))

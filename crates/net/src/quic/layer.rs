@@ -20,12 +20,13 @@ pub struct Quic<H> {
     core: Core,
     /// What the loop's timer was set to.
     armed: Option<Nanos>,
+    failure: Option<io::Error>,
 }
 
 impl<H: Handler> Quic<H> {
     /// For a handler that connects.
     pub fn new(handler: H, settings: Settings) -> Self {
-        Self { handler, core: Core::new(settings), armed: None }
+        Self { handler, core: Core::new(settings), armed: None, failure: None }
     }
 
     /// Takes clients as well: those that connect to `socket` ([`super::listen`]), as `identity`. [`Handler::accepted`] gets
@@ -33,6 +34,11 @@ impl<H: Handler> Quic<H> {
     pub fn listening(mut self, socket: UdpSocket, identity: &Identity, listener: usize) -> Result<Self, TlsError> {
         self.core.listen(socket, identity, listener)?;
         Ok(self)
+    }
+
+    /// Why the loop ended at once: it could not take the socket for clients.
+    pub const fn take_failure(&mut self) -> Option<io::Error> {
+        self.failure.take()
     }
 
     /// The handler inside.
@@ -210,7 +216,10 @@ impl<H: Handler> Handler for Quic<H> {
         if let Some(socket) = self.core.unadopted.take() {
             match net.adopt_udp(socket) {
                 Ok(udp) => self.core.add_port(udp, None),
-                Err(_) => return net.stop(),
+                Err(error) => {
+                    self.failure = Some(error);
+                    return net.stop();
+                }
             }
         }
         self.handler.started(&mut QuicNet { net, core: &mut self.core });
