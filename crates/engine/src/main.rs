@@ -9,6 +9,7 @@ mod cpus;
 mod documented;
 mod each;
 mod fault;
+mod fetch;
 mod interference;
 mod journey;
 mod keep;
@@ -58,6 +59,8 @@ enum Command {
     Keep(keep::Args),
     /// Run one program once for every line of standard input, and answer with what it said
     Each(each::Args),
+    /// Fetch, decode and parse a response for every line of standard input, and answer with what it took
+    Fetch(fetch::Args),
     Completion(completion::Args),
 }
 
@@ -78,6 +81,7 @@ fn main() -> ExitCode {
         Command::Probe(args) => probe::run(args),
         Command::Keep(args) => keep::run(args),
         Command::Each(args) => each::run(&args),
+        Command::Fetch(args) => fetch::run(args),
         Command::Completion(args) => completion::run(args, Cli::command()),
     }
 }
