@@ -36,7 +36,9 @@ CODES: dict[str, Code] = {
     "wrong-form": Code("its form did not hold one file in the field `file`", "send the form that the suite asks for"),
     "nothing-saved": Code("it did not save the body where it was told to", "write the body to the path after `save`"),
     "protocol-mismatch": Code("it spoke another protocol than asked for", "claim in its manifest what it can"),
-    "wrong-coding": Code("the content coding was another than asked for", "claim in its manifest what it can"),
+    "wrong-coding": Code(
+        "the content coding was another than asked for, or did not decode", "claim in its manifest what it can"
+    ),
     "tls-failed": Code("no TLS connection came about", "check the certificate that it was given, and its TLS version"),
     "wrong-records": Code("it did not find as many records as were sent", "parse the whole body, and count them"),
     "wrong-stages": Code("its own times are missing, or can't be", "time each stage by a clock that never goes back"),
