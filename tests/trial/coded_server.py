@@ -52,11 +52,18 @@ async def serve(mode: str, address: str, port: int, tls_port: int, *, files: tup
         except (asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
             writer.close()
 
+    async def clear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(100)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        writer.close()
+
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*files)
     context.set_alpn_protocols(["http/1.1"])
-    secure = None if mode == "clear-on-tls" else context
-    await asyncio.start_server(one, address, tls_port, ssl=secure)
+    if mode == "clear-on-tls":
+        await asyncio.start_server(clear, address, tls_port)
+    else:
+        await asyncio.start_server(one, address, tls_port, ssl=context)
     server = await asyncio.start_server(one, address, port)
     async with server:
         await server.serve_forever()

@@ -88,7 +88,7 @@ def _table(
     rows = tuple(
         ContrastRow(value, tuple(cell(entry, of, value) for entry, of in columns))
         for value in contrast.values
-        if any(value in by_value for by_value in estimates.values())
+        if any(value in of and of[value].value is not None for of in estimates.values())
     )
     unit = f", {scale.unit}" if scale.unit else ""
     heading = f"{metric.title}{unit} ({'less' if metric.better == 'lower' else 'more'} is better)"
@@ -135,10 +135,10 @@ def control_line(race: RaceVerdict) -> str:
     """All twins of the headline metric in one sentence; empty without any."""
     floors = {(cell.cell, metric.metric): metric for cell in race.cells for metric in cell.metrics if metric.headline}
     twins = [twin for twin in race.twins if (twin.cell, twin.metric) in floors and twin.ratio is not None]
-    if not twins:
+    known = sorted(floor for metric in floors.values() if (floor := metric.floor) is not None)
+    if not twins or not known:
         return ""
     held = sum(not twin.rejected for twin in twins)
-    known = sorted(floor for metric in floors.values() if (floor := metric.floor) is not None)
     middle, worst = known[len(known) // 2], known[-1]
     return (
         f"The control held on {held} of {len(twins)} cells; noise floor {percent(middle, 1)} on a middling cell,"

@@ -24,6 +24,7 @@ from photofinish.testbed.environment import fingerprint, package_version
 from photofinish.testbed.ports import Ports
 from photofinish.testbed.stop import Interrupted, StopFlag
 from photofinish.trial.driver import Bench, Driver, RoundTask, load_driver
+from photofinish.verdict.judge import STANDS_ASIDE
 from photofinish.verdict.sequential import decided, looks
 
 MOST_ROUNDS_FACTOR = 2
@@ -258,7 +259,8 @@ class _Course:
         """Adds a round that has been stored."""
         self._race = replace(self._race, rounds=(*self._race.rounds, made))
         rounds = Counter(each.void.code for each in self._race.rounds if each.void is not None)
-        entries = sorted({trial.entry for trial in made.trials if trial.void is not None})
+        voids = [trial for trial in made.trials if trial.void is not None and trial.void.code != STANDS_ASIDE]
+        entries = sorted({trial.entry for trial in voids})
         notes = [f"rounds that do not count: {count} ({code})" for code, count in rounds.items()]
         if entries:
             notes.append(f"void in the last round: {', '.join(entries)}")
