@@ -316,26 +316,23 @@ impl Driver {
     fn send<N: Net>(&mut self, net: &mut N, index: u32, intended: Nanos, ready: Nanos, now: Nanos) {
         let link = &mut self.links[index as usize];
         let Some(conn) = link.conn else { return };
-        let outgoing = self.mix.next();
-        let Outgoing { entry, is_head, rendered, fixed } = outgoing;
-        let flight = Flight { intended, began: now, entry, is_head };
-        let bytes = if let Some(wire) = &mut link.wire {
-            if wire.mark() {
-                self.marked.push(index);
-            }
-            let bytes = wire.send(&mut self.requests, &outgoing, flight);
-            link.begin_stream();
-            bytes
-        } else {
-            if !rendered.is_empty() {
-                net.send(conn, rendered);
-            }
-            if !fixed.is_empty() {
-                net.send_static(conn, fixed);
-            }
-            link.begin(flight);
-            (rendered.len() + fixed.len()) as u64
-        };
+        if link.wire.is_some() {
+            return self.send_on_stream(net, index, (intended, ready, now));
+        }
+        let Outgoing { entry, is_head, rendered, fixed } = self.mix.next();
+        if !rendered.is_empty() {
+            net.send(conn, rendered);
+        }
+        if !fixed.is_empty() {
+            net.send_static(conn, fixed);
+        }
+        link.begin(Flight { intended, began: now, entry, is_head });
+        let bytes = (rendered.len() + fixed.len()) as u64;
+        self.count_sent(net, entry, bytes, (ready, now));
+    }
+
+    #[inline]
+    fn count_sent<N: Net>(&mut self, net: &N, entry: u32, bytes: u64, (ready, now): (Nanos, Nanos)) {
         self.busy += 1;
         self.budget -= 1;
         self.head_start_ns += now.since(net.turn_time()).0;

@@ -99,6 +99,26 @@ impl Driver {
         self.send_due(net);
     }
 
+    /// [`Driver::send`] on a stream of its own; the times are those of the intention, of readiness, and now.
+    #[inline(never)]
+    pub(super) fn send_on_stream<N: Net>(
+        &mut self,
+        net: &N,
+        index: u32,
+        (intended, ready, now): (Nanos, Nanos, Nanos),
+    ) {
+        let link = &mut self.links[index as usize];
+        let Some(wire) = &mut link.wire else { return };
+        let outgoing = self.mix.next();
+        let (entry, is_head) = (outgoing.entry, outgoing.is_head);
+        if wire.mark() {
+            self.marked.push(index);
+        }
+        let bytes = wire.send(&mut self.requests, &outgoing, Flight { intended, began: now, entry, is_head });
+        link.begin_stream();
+        self.count_sent(net, entry, bytes, (ready, now));
+    }
+
     /// In a closed loop, what has ended is followed by as many.
     fn send_in_turn<N: Net>(&mut self, net: &mut N, index: u32, ready: Nanos) {
         let Pace::Closed { until } = self.pace else { return };

@@ -20,7 +20,7 @@ fn a_full_report_shows_each_part_once() {
         &[
             "GET http://127.0.0.1:8080/items?a=1&b=<2>  (127.0.0.1:8080)\n",
             "open loop, 2,000 requests/s, poisson arrivals · 50 connections · 2 threads",
-            "h2+tls, 16 streams a connection",
+            "h2+tls, 16 streams a\n",
             "TLS 1.3, TLS13_AES_128_GCM_SHA256, resumed",
             "insecure: any certificate was trusted",
             "pipelined, 16 deep: not comparable with unpipelined figures",
