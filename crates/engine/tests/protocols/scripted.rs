@@ -1,7 +1,7 @@
 //! A little server of HTTP/2 that answers frame by frame as a test wants.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
@@ -77,11 +77,18 @@ fn converse(mut socket: TcpStream, settings: &[(u16, u32)], answer: &dyn Fn(&mut
                     count += 1;
                     if after == After::Close {
                         let _ = socket.write_all(&out);
-                        return;
+                        return leave(&mut socket);
                     }
                 }
                 _ => {}
             }
         }
     }
+}
+
+/// Ends the connection with a FIN: what is left unread would make it a reset.
+fn leave(socket: &mut TcpStream) {
+    let mut rest = [0; 4096];
+    let _ = socket.shutdown(Shutdown::Write);
+    while matches!(socket.read(&mut rest), Ok(1..)) {}
 }
