@@ -1,7 +1,7 @@
 """Does HTTP/1.1 cost what it cost before? The engine of today beside an earlier one: CPU in turns, and instructions counted.
 
 The generator's rows are whole runs against one origin of today; the origin's are windows in which the generator of today
-visits both origins by turns. Instructions are those of user space, by ``perf stat``: a run of many requests less one of few.
+visits both origins by turns. Instructions are those of user space, by callgrind: a run of many requests less one of few.
 """
 
 import random
@@ -17,7 +17,7 @@ from itertools import product
 from pathlib import Path
 
 from benches.goals import Goal, Measured
-from benches.peers.commands import OURS, Job, argv
+from benches.peers.commands import OURS, Job, argv, read_ours
 from benches.protocols.costs import Client, Series, notes, shuffled
 from benches.protocols.servers import CLIENT_CPU, ORIGIN, SMALL, Place, Server, running
 from benches.protocols.visiting import Visit, visited
@@ -28,8 +28,11 @@ from photofinish.testbed.ports import Ports
 
 BACKENDS = ("io_uring", "epoll")
 NOW, BEFORE = "now", "before"
+COUNTED = "epoll"
+"""valgrind doesn't get a server on io_uring to its end."""
 CONNECTIONS = 100
-FEW, MANY = 20_000, 120_000
+COUNTING_S = 60.0
+FEW, MANY = 2_000, 12_000
 MOST = 1.02
 """A ratio above this is slower: the least difference that the laboratory calls one."""
 
@@ -44,7 +47,7 @@ class Seen:
 
 def expected_s(rounds: int, cycles: int, seconds: float) -> float:
     """Wall time of this part."""
-    return rounds * (len(BACKENDS) * (2 * (seconds + 0.15) + visit_s(2, cycles)) + 1) + 10
+    return rounds * (len(BACKENDS) * (2 * (seconds + 0.15) + visit_s(2, cycles)) + 1) + 30
 
 
 def measure(
@@ -63,10 +66,14 @@ def measure(
             figures = visited(place, list(servers.values()), Visit(SMALL, CONNECTIONS, 1, cycles, number))
             for name, (figure, reason) in zip(servers, figures, strict=True):
                 seen.cpu["origin", backend].add(name, figure, reason)
-            if number == 0 and shutil.which("perf"):
-                for role in ("load", "origin"):
-                    seen.instructions[role, backend] = counted(role, backend, engines, servers)
         say((number + (backend == BACKENDS[-1])) / rounds)
+    if shutil.which("valgrind"):
+        for role, backend in product(("load", "origin"), (COUNTED,)):
+            counts = {
+                name: counted(Counting(role, backend, replace(place, engine=engine), place), ports)
+                for name, engine in engines.items()
+            }
+            seen.instructions[role, backend] = {name: each for name, each in counts.items() if each is not None}
     return seen
 
 
@@ -81,32 +88,42 @@ def both(place: Place, engines: dict[str, Path], backend: str, ports: Ports) -> 
         yield servers
 
 
-def counted(role: str, backend: str, engines: dict[str, Path], servers: dict[str, Server]) -> dict[str, float]:
-    """Instructions a request, by engine: of the generator against the origin of today, or of each origin.
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """What is counted: the generator or the origin of one engine, on one back end."""
 
-    Empty where the machine counts none.
-    """
-    found = {}
-    for name, engine in engines.items():
-        job = Job(servers[NOW if role == "load" else name].url(SMALL), CONNECTIONS, 10)
-        program = engine if role == "load" else engines[NOW]
-        pid = servers[name].pid if role == "origin" else None
-        many, few = (_instructions(program, backend, replace(job, requests=count), pid) for count in (MANY, FEW))
-        if many is not None and few is not None:
-            found[name] = (many - few) / (MANY - FEW)
-    return found
+    role: str
+    backend: str
+    place: Place
+    """With the engine that is counted."""
+    other: Place
+    """With the engine of today, at the other end."""
 
 
-def _instructions(engine: Path, backend: str, job: Job, pid: int | None) -> int | None:
-    """Those of the load itself, or of the process ``pid`` while it runs."""
-    line = argv(OURS, engine, job) or []
-    with tempfile.NamedTemporaryFile("r", suffix=".perf") as counts:
-        perf = ["perf", "stat", "-x", ",", "-e", "instructions:u", "-o", counts.name]
-        perf += ["-p", str(pid)] if pid is not None else []
-        load = ["taskset", "-c", str(CLIENT_CPU), *perf, "--", *line, "--backend", backend]
-        subprocess.run(load, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-        said = re.search(r"^(\d+),[^,]*,instructions:u", counts.read(), re.MULTILINE)
-    return int(said[1]) if said else None
+def counted(counting: Counting, ports: Ports) -> float | None:
+    """Instructions a request in user space, by callgrind; None where valgrind can't run it."""
+    many, few = (_instructions(counting, count, ports) for count in (MANY, FEW))
+    return None if many is None or few is None else (many - few) / (MANY - FEW)
+
+
+def _instructions(counting: Counting, requests: int, ports: Ports) -> int | None:
+    """Those of a process from its start to its end, with so many requests between."""
+    flags = ("--backend", counting.backend)
+    with tempfile.NamedTemporaryFile("r", suffix=".callgrind") as counts:
+        wrapper = ("valgrind", "--tool=callgrind", f"--callgrind-out-file={counts.name}")
+        of_load = counting.role == "load"
+        served = replace(counting.other if of_load else counting.place, origin_flags=flags)
+        if not of_load:
+            served = replace(served, wrapper=wrapper)
+        with running([(ORIGIN, "http/1.1")], served, ports) as servers:
+            generator = counting.place if of_load else counting.other
+            job = Job(servers[0].url(SMALL), CONNECTIONS, 30, requests=requests)
+            line = [*(argv(OURS, generator.engine, job) or []), *flags]
+            whole = ["taskset", "-c", str(CLIENT_CPU), *(wrapper if of_load else ()), *line]
+            done = subprocess.run(whole, capture_output=True, text=True, check=False, timeout=COUNTING_S)
+        said = re.search(r"^(?:summary|totals): (\d+)", counts.read(), re.MULTILINE)
+    accepted = read_ours(done.stdout).requests if done.returncode == 0 else None
+    return int(said[1]) if said and accepted == requests else None
 
 
 def goals(seen: Seen) -> list[Goal]:

@@ -74,6 +74,8 @@ class Place:
     folder: Path
     """For files of theirs; theirs alone."""
     origin_flags: tuple[str, ...] = ()
+    wrapper: tuple[str, ...] = ()
+    """Words before the command of a server: what runs it."""
 
 
 Start = Callable[[str, Place, int, str], list[str]]
@@ -154,15 +156,27 @@ def running(wanted: Sequence[tuple[str, str]], place: Place, ports: Ports) -> It
             environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "GOMAXPROCS": "1"}
             log = ending.enter_context((place.folder / f"{name}-{port}.log").open("w+", encoding="utf-8"))
             process = subprocess.Popen(
-                ["taskset", "-c", str(SERVER_CPU), *argv], stdout=log, stderr=subprocess.STDOUT, env=environment
+                ["taskset", "-c", str(SERVER_CPU), *place.wrapper, *argv],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=environment,
             )
-            ending.callback(process.wait)
-            ending.callback(process.terminate)
+            ending.callback(_end, process)
             servers.append(Server(name, protocol, port, process.pid))
             if not _ready(servers[-1], process, Path(log.name)):
                 log.seek(0)
                 raise SystemExit(f"{name} doesn't answer: `{' '.join(argv)}` said {log.read()[-500:]!r}")
         yield servers
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Asks it to end, and makes it."""
+    process.terminate()
+    try:
+        process.wait(READY_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _ready(server: Server, process: subprocess.Popen[bytes], log: Path) -> bool:
