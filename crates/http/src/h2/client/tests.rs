@@ -230,6 +230,21 @@ fn a_block_that_is_known_means_something_else_once_the_table_has_changed() {
     assert_eq!(seen, [b"1", b"1", b"2", b"2", b"2"]);
 }
 
+#[test]
+fn a_server_that_adds_to_a_table_of_no_size_is_recognised_all_the_same() {
+    let mut client = asking(3);
+    told(&mut client, &served(|_| {}));
+    for (stream, block) in
+        [(1, &[0x20, 0x88, 0x76, 1, b'n'][..]), (3, &[0x88, 0x76, 1, b'n']), (5, &[0x88, 0x76, 1, b'n'])]
+    {
+        let mut bytes = Vec::new();
+        control(&mut bytes, kind::HEADERS, 5, stream, block);
+        assert_eq!(told(&mut client, &bytes).1, None);
+        assert_eq!(client.fields().get(b"server"), Some(&b"n"[..]));
+    }
+    assert!(client.heads.last().is_some(), "the third was read by its bytes");
+}
+
 /// A server that answers request *n* with `sizes[n]` bytes, as far as the windows allow.
 fn answer(server: &mut Connection, input: &[u8], sizes: &[usize], due: &mut Vec<(u32, usize)>) -> Vec<u8> {
     let mut data = input;

@@ -50,8 +50,7 @@ impl Decoder {
         if bytes > DEFAULT_TABLE_BYTES {
             return Err(HpackError::TableSize);
         }
-        self.table.resize(bytes);
-        self.changes += 1;
+        self.changes += u64::from(self.table.resize(bytes));
         Ok(rest)
     }
 
@@ -74,8 +73,7 @@ impl Decoder {
         draft.end_name();
         rest = read_string(rest, 7, &mut draft)?;
         if inserts {
-            self.table.insert(draft.name(), draft.value());
-            self.changes += 1;
+            self.changes += u64::from(self.table.insert(draft.name(), draft.value()));
         }
         draft.keep();
         Ok(rest)

@@ -36,9 +36,12 @@ impl DynamicTable {
         Self { bytes: Vec::new(), freed: 0, entries: VecDeque::new(), size: 0, most_bytes }
     }
 
-    pub fn resize(&mut self, most_bytes: usize) {
+    /// Whether that changed the table.
+    pub fn resize(&mut self, most_bytes: usize) -> bool {
+        let changes = self.most_bytes != most_bytes;
         self.most_bytes = most_bytes;
         self.make_room(0);
+        changes
     }
 
     /// The entry that came `age` entries before the newest.
@@ -49,12 +52,14 @@ impl DynamicTable {
         Some(field.split_at(entry.name_bytes as usize))
     }
 
-    pub fn insert(&mut self, name: &[u8], value: &[u8]) {
+    /// Whether that changed the table.
+    pub fn insert(&mut self, name: &[u8], value: &[u8]) -> bool {
         let size = name.len() + value.len() + FIELD_OVERHEAD_BYTES;
+        let was_empty = self.entries.is_empty();
         self.make_room(size);
         // RFC 7541, 4.4: an entry larger than the table empties it, and is no error.
         if size > self.most_bytes {
-            return;
+            return !was_empty;
         }
         if self.bytes.len() >= 2 * self.most_bytes {
             let oldest = self.entries.back().map_or(self.bytes.len(), |entry| entry.start - self.freed);
@@ -67,6 +72,7 @@ impl DynamicTable {
         let (name_bytes, value_bytes) = (name.len() as u32, value.len() as u32);
         self.entries.push_front(Entry { start, name_bytes, value_bytes });
         self.size += size;
+        true
     }
 
     fn make_room(&mut self, bytes: usize) {

@@ -11,6 +11,8 @@ use crate::report::figures::{
 pub use crate::report::figures::{grouped, span};
 use crate::report::{Asked, Report, SlicePart};
 
+/// What is shown of the first failure, in characters: an error and what mends it.
+const MOST_EXAMPLE: usize = 320;
 /// Columns of a line.
 const WIDTH: usize = 100;
 /// Columns before what a line says: two, and the longest name.
@@ -190,7 +192,10 @@ impl Text<'_> {
             writeln!(out, "  failed     {} × {}", grouped(count), self.styled("1;31", reason.code()))?;
         }
         if let Some(example) = &self.report.failure_example {
-            writeln!(out, "             first: {}", cut(example, WIDTH - INDENT - 7))?;
+            for (index, line) in wrapped(&cut(example, MOST_EXAMPLE), WIDTH - INDENT - 7).iter().enumerate() {
+                let name = if index == 0 { "first: " } else { "" };
+                writeln!(out, "             {name:7}{}", cut(line, WIDTH - INDENT - 7))?;
+            }
         }
         Ok(())
     }
