@@ -78,7 +78,7 @@ bench-uploads: build ## Ways to sink an upload, one pair against iperf3, uploads
 
 bench-protocols: build ## HTTP/2, HTTP/3, TLS and content codings beside their peers: benches/protocols/README.md
 	$(PY) -m benches.peers.install h2load nghttpd nginx quinn-client quic-go-server oha-http3
-	$(PY) -m benches.protocols.run
+	$(PY) -m benches.protocols.run $(if $(BEFORE),--before $(BEFORE))
 
 clean: ## Remove what was built; runs stay
 	rm -rf target $(VENV) .photofinish

@@ -19,6 +19,8 @@ Costs = dict[str, list[float | None]]
 """By name, one figure a round; None where a round has none."""
 WAIT_S = 8.0
 """Longer than its load no client works; h2load hangs for ever if its time is over before it has connected."""
+LINGER_S = 35.0
+"""The idle time after which a connection of QUIC ends, and a little."""
 GIVEN_UP_AFTER = 2
 """Rounds without any figure."""
 
@@ -31,6 +33,8 @@ class Client:
     name: str
     program: Path
     flags: tuple[str, ...] = ()
+    lingers: bool = False
+    """When all is done, it waits idly for the server to close."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,35 +52,64 @@ class RunError(Exception):
     """A load generator did nothing that counts; the text says what it said."""
 
 
-def run(client: Client, job: Job, server_pid: int | None = None) -> Spent:
-    """Runs one load on the clients' CPU, to its end.
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A load generator at work."""
+
+    client: Client
+    line: list[str]
+    process: subprocess.Popen[str]
+
+
+def start(client: Client, job: Job) -> Running:
+    """Starts one load on the clients' CPU.
 
     Raises:
-        RunError: it can't do such a load, failed, hung, or had no request answered.
+        RunError: it can't do such a load.
     """
     line = argv(client.name, client.program, job)
     if line is None:
         raise RunError(f"{client.label} has no such load")
-    before = cpu_ns(server_pid, None, None) if server_pid is not None else None
+    wait_s = WAIT_S + job.seconds + (LINGER_S if client.lingers else 0)
     process = subprocess.Popen(
-        ["taskset", "-c", str(CLIENT_CPU), "timeout", str(WAIT_S + job.seconds), *line, *client.flags],
+        ["taskset", "-c", str(CLIENT_CPU), "timeout", str(wait_s), *line, *client.flags],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
+    return Running(client, line, process)
+
+
+def finish(running: Running) -> Spent:
+    """Waits for its end.
+
+    Raises:
+        RunError: it failed, hung, or had no request answered.
+    """
+    process, line = running.process, running.line
     out, errors = _outputs(process)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    spent_us = None
-    if server_pid is not None and before is not None:
-        spent_us = (cpu_ns(server_pid, None, None) - before) / 1000
     try:
-        done = READERS.get(client.name, read_ours)(out).requests or 0
+        done = READERS.get(running.client.name, read_ours)(out).requests or 0
     except (ValueError, KeyError, TypeError) as error:
         raise RunError(f"`{_shown(line)}` ended with {process.returncode}: {last_words(out, errors)}") from error
     if done == 0:
         raise RunError(f"`{_shown(line)}` had no request answered: {last_words(out, errors)}")
-    return Spent(done, (usage.ru_utime + usage.ru_stime) * 1e6, spent_us)
+    return Spent(done, (usage.ru_utime + usage.ru_stime) * 1e6)
+
+
+def run(client: Client, job: Job, server_pid: int | None = None) -> Spent:
+    """Runs one load to its end; with the server's CPU meanwhile, if its process is told.
+
+    Raises:
+        RunError: it can't do such a load, failed, hung, or had no request answered.
+    """
+    before = cpu_ns(server_pid, None, None) if server_pid is not None else 0
+    spent = finish(start(client, job))
+    if server_pid is None:
+        return spent
+    return replace(spent, server_cpu_us=(cpu_ns(server_pid, None, None) - before) / 1000)
 
 
 def _shown(line: Sequence[str]) -> str:
@@ -109,8 +142,20 @@ def steady_us(client: Client, job: Job) -> float:
     Raises:
         RunError: one of the two failed, or the whole run did no more than the short one.
     """
-    short = run(client, replace(job, requests=job.connections, streams=1))
-    whole = run(client, job)
+    return of_two(client, run(client, begun(job)), run(client, job))
+
+
+def begun(job: Job) -> Job:
+    """The load that has hardly begun: one request a connection."""
+    return replace(job, requests=job.connections, streams=1)
+
+
+def of_two(client: Client, short: Spent, whole: Spent) -> float:
+    """What a request costs that only the second of two runs has made.
+
+    Raises:
+        RunError: it did no more than the first.
+    """
     if whole.requests <= short.requests or whole.cpu_us <= short.cpu_us:
         raise RunError(f"{client.label} did too little beside its start: {whole.requests} requests")
     return (whole.cpu_us - short.cpu_us) / (whole.requests - short.requests)

@@ -9,7 +9,8 @@ from itertools import product
 from benches.goals import Goal
 from benches.peers.commands import OURS, Job
 from benches.peers.install import OHA_HTTP3, installed, version
-from benches.protocols.costs import Client, Series, notes, ours, shuffled
+from benches.protocols.costs import LINGER_S, Client, Series, notes, ours, shuffled
+from benches.protocols.lingering import Lingering
 from benches.protocols.servers import BYTES, LARGE, ORIGIN, QUIC_GO, SMALL, Place, running
 from benches.readme import table
 
@@ -44,8 +45,8 @@ def peers(*, quiche: bool) -> tuple[str, ...]:
 
 
 def expected_s(rounds: int, seconds: float, *, quiche: bool) -> float:
-    """Wall time of this part; a body of 10 MiB takes a while even in the short run."""
-    return rounds * len(SERVERS) * len(LOADS) * (1 + len(peers(quiche=quiche))) * (seconds + 0.2)
+    """Wall time of this part; a body of 10 MiB takes a while even in the short run, and oha is waited for at the end."""
+    return rounds * len(SERVERS) * len(LOADS) * (1 + len(peers(quiche=quiche))) * (seconds + 0.3) + LINGER_S
 
 
 def measure(
@@ -54,7 +55,8 @@ def measure(
     """Every round with fresh servers; all clients take turns at each server and load, in an order drawn by chance."""
     clients = {OURS: ours(place.engine)}
     wanted = peers(quiche=quiche)
-    clients |= {name: Client(name, name, path) for name, path in installed(wanted).items()}
+    clients |= {name: Client(name, name, path, lingers=name == OHA_HTTP3) for name, path in installed(wanted).items()}
+    lingering = Lingering()
     chance, ports = random.Random(seed), Ports(start=50)  # noqa: S311 - an order, reproducible on purpose
     seen: Seen = {key: Series() for key in product(SERVERS, LOADS)}
     for number in range(rounds):
@@ -69,8 +71,13 @@ def measure(
                     ca = str(place.secured.ca)
                     url = there[name].url(load.path)
                     job = Job(url, 1, seconds, version="3", streams=load.streams, ca=ca)
-                    seen[key].take(client, clients[client], job)
-        say((number + 1) / rounds)
+                    if clients[client].lingers:
+                        lingering.take(seen[key], clients[client], job)
+                    else:
+                        seen[key].take(client, clients[client], job)
+        say((number + 1) / (rounds + 1))
+    lingering.collect()
+    say(1.0)
     return seen
 
 

@@ -7,7 +7,7 @@ import pytest
 from benches.goals import Measured
 from benches.peers.commands import Job, argv
 from benches.peers.install import OTHERS, command, product
-from benches.protocols import codings, costs, http1, http2, http3, serving
+from benches.protocols import codings, costs, http1, http2, http3, lingering, serving
 from benches.protocols.costs import Series
 from benches.protocols.progress import Progress, duration
 from benches.protocols.servers import Place, Server
@@ -84,6 +84,27 @@ def test_what_starting_costs_is_not_in_a_request(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(costs, "run", run)
     assert costs.steady_us(costs.Client("one", "h2load", PROGRAM), job("2")) == pytest.approx(3.0)
+
+
+def test_a_figure_that_comes_late_gets_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    spent = iter([costs.Spent(1, 100.0), costs.Spent(101, 300.0), costs.Spent(1, 100.0)])
+
+    def finish(_running: object) -> costs.Spent:
+        try:
+            return next(spent)
+        except StopIteration:
+            raise costs.RunError("it hung") from None
+
+    monkeypatch.setattr(lingering, "start", lambda *_: None)
+    monkeypatch.setattr(lingering, "_until_quiet", lambda *_: None)
+    monkeypatch.setattr(lingering, "finish", finish)
+    seen, late = Series(), lingering.Lingering()
+    client = costs.Client("oha-http3", "oha-http3", PROGRAM, lingers=True)
+    for _ in range(2):
+        late.take(seen, client, job("3"))
+    assert seen.costs == {"oha-http3": [None, None]}
+    late.collect()
+    assert (seen.costs, seen.reasons) == ({"oha-http3": [2.0, None]}, {"oha-http3": "it hung"})
 
 
 def test_a_failure_is_told_by_its_reasons_or_its_last_line() -> None:
