@@ -168,7 +168,7 @@ def main() -> int:
             reason = install(name)
         path = installed((name,)).get(name)
         print(
-            f"{name:<12}{version(name, path)}  {path}" if path else f"{name:<12}not here: {reason or 'not installed'}"
+            f"{name:<16}{version(name, path)}  {path}" if path else f"{name:<16}not here: {reason or 'not installed'}"
         )
     return 0
 
