@@ -7,6 +7,7 @@ import pytest
 from photofinish.contest.choice import chosen
 from photofinish.contest.loading import load_suite
 from photofinish.contest.matrix import Matrix, expand, repeated
+from photofinish.contest.problems import similar
 from photofinish.errors import InputError
 
 MATRIX = Matrix.model_validate(
@@ -69,3 +70,7 @@ def test_the_suite_of_codings_is_the_whole_product() -> None:
     assert axes["protocol"] == {"h1", "h1-tls", "h2", "h2-tls", "h3"}
     assert len(suite.cells) == 5 * 5 * len(axes["coding"])
     assert suite.matrix == ()
+
+
+def test_of_hundreds_of_names_only_some_are_listed() -> None:
+    assert similar("zzz", [f"{place:03}" for place in range(500)]).endswith(", 022, 023 and 476 more")

@@ -31,13 +31,18 @@ class Problems:
             raise InputError("\n".join(self.lines))
 
 
+MOST_NAMES = 24
+"""As many are listed where none is near: a line is to be read."""
+
+
 def similar(word: str, known: Iterable[str]) -> str:
     """A mend for an unknown name: the nearest known one, else all of them."""
     names = sorted(known)
     close = difflib.get_close_matches(word, names, n=1)
     if close:
         return f"did you mean '{close[0]}'?"
-    return f"known are: {', '.join(names)}" if names else "none is known"
+    rest = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"known are: {', '.join(names[:MOST_NAMES])}{rest}" if names else "none is known"
 
 
 def read_document(path: Path, model: type[Model], problems: Problems) -> Model | None:
