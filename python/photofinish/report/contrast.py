@@ -75,7 +75,7 @@ def _table(
     found = {group.contestant: next((m for m in group.metrics if m.metric == metric.metric), None) for group in groups}
     columns = [(entry, of) for entry, of in found.items() if of is not None]
     estimates = {entry: {each.entry: each for each in of.estimates} for entry, of in columns}
-    everything = [(e.value, e.low, e.high) for by_value in estimates.values() for e in by_value.values()]
+    everything = [(e.value, None, None) for by_value in estimates.values() for e in by_value.values()]
     scale = column_scale(metric.unit, everything, metric.digits)
 
     def cell(entry: str, of: MetricVerdict, value: str) -> str:
@@ -83,7 +83,8 @@ def _table(
         if estimate is None or estimate.value is None:
             return MISSING
         mark = f"{UNBEATEN} " if of.judged and not of.noise_limited and value in of.top_set else ""
-        return mark + scale.figure(estimate.value, estimate.low, estimate.high)
+        # No interval stands beside it that its digits would have to agree with.
+        return mark + scale.figure(estimate.value)
 
     rows = tuple(
         ContrastRow(value, tuple(cell(entry, of, value) for entry, of in columns))
