@@ -7,9 +7,11 @@ import pytest
 
 from photofinish.contest.loading import load_all, load_suite
 from photofinish.contest.planning import make_plan
+from photofinish.errors import InputError
 from photofinish.store import Store
 from photofinish.store.records import Race, Run, Trial
 from photofinish.trial.race import prepare, run_race
+from photofinish.trial.visit.parameters import check
 from photofinish.verdict.judge import judge
 from tests.trial.test_visit import needs_engine
 
@@ -186,3 +188,15 @@ def test_the_report_names_no_coding_from_cells_that_are_void(race: Race) -> None
     assert ("good", "h1-tls") in groups
     assert ("ignores-identity", "h1") not in groups
     assert ("good", "h2-tls") not in groups
+
+
+def test_a_level_that_no_coding_has_is_refused_with_the_range(tmp_path: Path) -> None:
+    folder = tmp_path / "contestants" / "good"
+    folder.mkdir(parents=True)
+    text = MANIFEST.format(mode="good", server=SERVER, codings='["identity", "gzip"]')
+    (folder / "contestant.toml").write_text(text, encoding="utf-8")
+    wrong = SUITE.replace('parameters = { coding = "gzip" }', 'parameters = { coding = "gzip", level = 12 }')
+    (tmp_path / "coded.toml").write_text(wrong, encoding="utf-8")
+    plan = make_plan(load_suite(tmp_path / "coded.toml"), "quick", seed=3, rounds=1)
+    with pytest.raises(InputError, match=r"cells\.gzip-h1\.parameters\.level: gzip has no level 12; it has 1 to 9"):
+        check(plan)

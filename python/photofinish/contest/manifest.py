@@ -52,6 +52,8 @@ class VersionProbe(Frozen):
 Tuning = Literal["default", "tuned", "limit", "reference"]
 Protocol = Literal["http/1.1", "http/1.1+tls", "h2", "h2+tls", "h3"]
 """Version and encryption: ``h2`` is HTTP/2 over clear TCP with prior knowledge, ``+tls`` is TLS 1.3, ``h3`` is over QUIC."""
+CLEAR: frozenset[Protocol] = frozenset({"http/1.1", "h2"})
+"""Protocols without encryption; the others need a certificate, and a port of their own."""
 Coding = Literal["identity", "gzip", "deflate", "br", "zstd", "dcb", "dcz"]
 """A content coding by its name in Content-Encoding; ``identity``: none."""
 Connections = Literal["keep", "new"]

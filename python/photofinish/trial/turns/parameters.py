@@ -6,7 +6,7 @@ from pydantic import Field, ValidationError
 
 from photofinish.contest.frozen import Frozen
 from photofinish.contest.levels import level_problem
-from photofinish.contest.manifest import Coding, Connections, Manifest, Protocol
+from photofinish.contest.manifest import CLEAR, Coding, Connections, Manifest, Protocol
 from photofinish.contest.plan import Plan
 from photofinish.contest.suite import Cell
 from photofinish.errors import InputError
@@ -23,8 +23,6 @@ BYTES_PER_MS = 2 << 20
 """Guess for how fast a contestant is."""
 PARSED_BYTES_PER_MS = 64 << 10
 """The same where it decodes and parses what it fetches."""
-SECURE = frozenset({"http/1.1+tls", "h2+tls", "h3"})
-"""Protocols that need a certificate, and a port of their own."""
 
 
 class TurnsParameters(Frozen):
@@ -83,7 +81,7 @@ class TurnsParameters(Frozen):
     @property
     def secure(self) -> bool:
         """Does it go over TLS or QUIC?"""
-        return self.protocol in SECURE
+        return self.protocol not in CLEAR
 
     def route(self) -> str:
         """The path on the origin, without a query."""

@@ -7,7 +7,8 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field, ValidationError
 
 from photofinish.contest.frozen import Frozen
-from photofinish.contest.manifest import Coding, Manifest, Protocol
+from photofinish.contest.levels import level_problem
+from photofinish.contest.manifest import CLEAR, Coding, Manifest, Protocol
 from photofinish.contest.plan import Plan
 from photofinish.contest.suite import Cell, Suite
 from photofinish.errors import InputError
@@ -15,8 +16,6 @@ from photofinish.trial.gates import Bounds
 from photofinish.trial.noise import LimitsOfNoise
 from photofinish.trial.parameters import place, problems
 
-CLEAR: frozenset[Protocol] = frozenset({"http/1.1", "h2"})
-"""Protocols without encryption."""
 VISIT_OVERHEAD_MS = 6.0
 """Draining twice and reading edges, a visit; a guess for planning only."""
 
@@ -164,7 +163,12 @@ def check(plan: Plan) -> None:
         except ValidationError as error:
             lines += problems(plan, cell, error)
             continue
-        if all(parameters.unable(entry.manifest) for entry in plan.entries if not entry.is_reference):
+        if (
+            parameters.coding is not None
+            and (problem := level_problem(parameters.coding, parameters.level)) is not None
+        ):
+            lines.append(f"{place(plan, cell)}.level: {problem}")
+        elif all(parameters.unable(entry.manifest) for entry in plan.entries if not entry.is_reference):
             lines.append(
                 f"{place(plan, cell)}: not one of the contestants can do it; choose another cell, or other contestants"
             )
