@@ -165,6 +165,8 @@ class Account:
     protocols: Mapping[str, int]
     refused: Mapping[str, int]
     acked_bytes: int | None
+    windows: int = 0
+    """At the end of each the last body may not be acknowledged yet."""
     codings: Mapping[str, int] = field(default_factory=dict)
     """Responses by content coding, by the origin."""
     claimed_codings: Mapping[str, int] = field(default_factory=dict)
@@ -241,6 +243,8 @@ class Account:
         if parameters.direction == "upload" or self.acked_bytes is None:
             return None
         slack = ACKNOWLEDGEMENT_SLACK * (1 + self.connections)
+        body_bytes = self.encoded_bytes or parameters.bytes
+        slack += self.windows * min(ACKNOWLEDGEMENT_SLACK, body_bytes)
         if self.acked_bytes + slack >= self.origin_bytes:
             return None
         return Void(

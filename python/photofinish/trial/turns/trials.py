@@ -122,6 +122,7 @@ def account_of(parameters: TurnsParameters, windows: Sequence[Mapping[str, Any]]
         protocols=_counts(seen, "protocols"),
         refused=_counts(seen, "refused"),
         acked_bytes=None if None in acked else sum(each or 0 for each in acked),
+        windows=len(acked),
         codings=_counts(seen, "codings"),
         claimed_codings=_counts(worked, "codings"),
         records=None if None in (window.get("records") for window in worked) else _sum(worked, "records"),
